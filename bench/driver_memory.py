@@ -33,7 +33,7 @@ from gossamer.engine.engine import Engine
 from gossamer.links import invert, rank
 from gossamer.schedule import generate, update
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import StepReport, Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

@@ -33,7 +33,7 @@ from gossamer.config import Config, EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.parse.step.task import FLUSH_PAGES
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.tables import DATASETS

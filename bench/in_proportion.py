@@ -38,7 +38,7 @@ from gossamer.parse.step.task import FLUSH_PAGES
 from gossamer.schedule import update
 from gossamer.schedule.due import histogram
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import Store
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, layers_of

@@ -27,7 +27,7 @@ from synthetic import NOW_MS, copy, layer_of, make_links, make_pages
 from gossamer.config import Config
 from gossamer.schedule import generate, update
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import StepReport, Store
 from gossamer.storage.task_output import YIELD, YIELD_DDL
 from gossamer.tables import PAGES

@@ -38,7 +38,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.links import invert, rank
 from gossamer.schedule import generate, update
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS

@@ -19,7 +19,7 @@ from gossamer.engine.lean_imports import pause_collections
 from gossamer.state.settings_file import DEFAULTS
 from gossamer.state.workspace import Workspace
 from gossamer.storage import places
-from gossamer.storage.backends import Backend, LocalBackend, MemoryBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects import bucket
 from gossamer.storage.objects.backend import ObjectBackend
@@ -28,11 +28,14 @@ from gossamer.storage.store import Store
 from tests.support.azure_emulator import CONTAINER, azurite
 from tests.support.command_line import lent
 from tests.support.loopback import Loopback, loopback
+from tests.support.memory_backend import MemoryBackend
 from tests.support.object_store import BUCKET, forget_stores, object_store
 from tests.support.spark_cluster import INTERPRETING, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+
+    from gossamer.storage.backends import Backend
 
 
 # The same examples in each run: what passes here passes there. Deadlines would measure the machine.

@@ -21,7 +21,7 @@ from gossamer.cli import app, main
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.links import graph
 from gossamer.schedule import generate
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Holder
 from tests.support.command_line import gossamer
 from tests.support.harvest_steps import run_postings

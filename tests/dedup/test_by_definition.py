@@ -10,7 +10,7 @@ from msgspec import structs
 from gossamer import dedup
 from gossamer.config import Config
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.planted_duplicates import History, expected, forget, standing
 

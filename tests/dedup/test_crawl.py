@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web

@@ -12,7 +12,7 @@ from gossamer.config import Config
 from gossamer.dedup import equal_texts
 from gossamer.index.changes import collect_anchors
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.planted_duplicates import standing
 from tests.support.rows import by_url, put

@@ -25,7 +25,7 @@ from gossamer.errors import EngineError
 from gossamer.index.format.layout import part_key
 from gossamer.index.format.schema import stored_document
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.harvest_steps import run_index
 from tests.support.planted_duplicates import History, expected, forget, standing

@@ -7,7 +7,7 @@ import ast
 from tests.support.repository import ROOT
 
 TESTS = ROOT / "tests"
-OTHERS = {"bench", "browser", "deploy", "docs", "house", "support", "whole"}
+OTHERS = {"bench", "browser", "deploy", "docs", "house", "mutation", "support", "whole"}
 
 
 def test_no_file_imports_a_test_file() -> None:

@@ -139,7 +139,7 @@ def test_standing_is_the_number_of_voters(
 def test_voters_are_counted_alike_on_a_cluster(spark_engine: Engine, tmp_path: Path) -> None:
     from gossamer.config import Config
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.backends import LocalBackend
+    from gossamer.storage.local_backend import LocalBackend
     from gossamer.storage.store import Store
 
     for number, test in enumerate(

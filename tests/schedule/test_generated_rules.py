@@ -19,7 +19,7 @@ from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST
 from gossamer.schedule.order.sections import step as sections
 from gossamer.schedule.order.sections.step import Section
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.command_line import gossamer, lent
 from tests.support.stored_web import put_rows

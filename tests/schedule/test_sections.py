@@ -25,7 +25,7 @@ from gossamer.schedule.order.sections.section_names import (
 )
 from gossamer.schedule.order.sections.worth import FEW, TRIED, add_section_worth
 from gossamer.storage import parquet
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.tables import FINDS, SECTIONS
 from tests.support.section_rows import URLS, count_now, folder_of, page, put_pages

@@ -10,7 +10,7 @@ from gossamer.errors import UsageError
 from gossamer.schedule import update
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.tables import PAGES
 from gossamer.tables.outcomes import DAY_S, OUTCOMES

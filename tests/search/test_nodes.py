@@ -26,7 +26,7 @@ from gossamer.search.node import Node
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.broker_nodes import asked
 from tests.support.small_index import crawl, put_index

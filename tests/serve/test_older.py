@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import File, Layer, StepReport, Store
 from tests.support.search_server import dom, one, serving
 from tests.support.stored_rounds import HOME, Fetched

@@ -12,8 +12,9 @@ import pytest
 
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
 from gossamer.storage import checksums
-from gossamer.storage.backends import LocalBackend, open_backend
+from gossamer.storage.backends import open_backend
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.objects.backend import ObjectBackend
 from gossamer.storage.store import Backend, File, Holder, Layer, StepReport, Store
 
@@ -98,7 +99,7 @@ def test_a_second_holder_is_told_who_the_first_is(backend: Backend) -> None:
 _HOLD = """
 import sys
 from gossamer.storage import checksums
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 with Store.create(LocalBackend(sys.argv[1])).lock():
     print("held", flush=True)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gossamer.errors import Conflict
-from gossamer.storage.backends import MemoryBackend
 from gossamer.storage.names import FOLDERS
 from gossamer.storage.store import Layer, Store
 from tests.support.bare_stores import contents, files_below, put, report
+from tests.support.memory_backend import MemoryBackend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

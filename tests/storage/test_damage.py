@@ -18,7 +18,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.parse.step.stored import read_answers, record_of
 from gossamer.schedule import generate
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import is_collected, is_made_here
 from gossamer.tables import DATASETS
 from tests.support import byte_flips

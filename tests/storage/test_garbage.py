@@ -13,10 +13,11 @@ from gossamer.api import Crawl
 from gossamer.errors import ConfigError, Conflict, Occupied, StoreError
 from gossamer.state.heartbeats import clear
 from gossamer.storage import checksums
-from gossamer.storage.backends import LocalBackend, MemoryBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import FOLDERS, OWNER_MARK, is_collected, is_of_init
 from gossamer.storage.store import File, Layer, StepReport, Store
 from tests.support.command_line import gossamer
+from tests.support.memory_backend import MemoryBackend
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,10 +18,11 @@ from gossamer.errors import CorruptManifest, StoreFull
 from gossamer.flow import check
 from gossamer.state.workspace import Workspace
 from gossamer.storage import listings
-from gossamer.storage.backends import LocalBackend, MemoryBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Stack, encode
 from gossamer.storage.store import Layer, StepReport, Store
 from tests.support.bare_stores import Recorder, contents, files_below, put, report
+from tests.support.memory_backend import MemoryBackend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

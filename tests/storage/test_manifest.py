@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gossamer.errors import CorruptManifest
 from gossamer.storage import checksums
-from gossamer.storage.backends import MemoryBackend
 from gossamer.storage.manifest import Listing, Manifest, Stack, decode, encode
 from gossamer.storage.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 from tests.support.bare_stores import contents, files_below, put, report, unlisted
+from tests.support.memory_backend import MemoryBackend
 
 NUMBERS = st.integers(0, 2**63 - 1)
 FILES = st.builds(File, st.text(), NUMBERS, NUMBERS, st.text(max_size=16))

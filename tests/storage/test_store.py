@@ -7,10 +7,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from msgspec import structs
 
 from gossamer.errors import Conflict, CorruptManifest, Locked, MissingFile, NotACrawl
-from gossamer.storage.backends import MemoryBackend
 from gossamer.storage.manifest import HISTORY_LENGTH
 from gossamer.storage.store import Backend, Damage, Layer, Store
 from tests.support.bare_stores import Recorder, committed, contents, files_below, put, report
+from tests.support.memory_backend import MemoryBackend
 
 IN_MEMORY = pytest.mark.parametrize("backend", ["memory", "objects"], indirect=True)
 """For tests with thousands of requests."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from gossamer.storage import checksums
-from gossamer.storage.backends import MemoryBackend
 from gossamer.storage.store import File, Layer, StepReport
+from tests.support.memory_backend import MemoryBackend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -30,7 +30,7 @@ from gossamer.index import changes, pending_pages, touched_pages
 from gossamer.links import current_links, invert
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.tables import DISPOSITIONS, FARMS, HOST_RANKS, INDEXED, PAGES, RANKS, REPEATED
 from gossamer.upkeep import compaction

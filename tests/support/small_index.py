@@ -12,7 +12,7 @@ from gossamer.index.format.analysis import OTHER, STEMMERS
 from gossamer.index.format.layout import FIRST, shard_folder
 from gossamer.state.settings_file import DEFAULTS
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import File, Layer, StepReport, Store
 from gossamer.web.urls import host_of

@@ -15,8 +15,8 @@ from gossamer.engine.engine import engine_errors
 from gossamer.errors import EngineError, StoreFull
 from gossamer.state import table_io
 from gossamer.state.workspace import Workspace
-from gossamer.storage.backends import LocalBackend
 from gossamer.storage.checksums import checksum_file
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from gossamer.tables import RANKS
 from tests.support import engine_tasks

@@ -14,7 +14,7 @@ from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
 from gossamer.flow.rounds import ROUND
 from gossamer.status import page_counts
-from gossamer.storage.backends import LocalBackend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import is_made_here
 
 if TYPE_CHECKING:

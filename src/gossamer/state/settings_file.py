@@ -9,7 +9,7 @@ from gossamer import config as configs
 from gossamer.config.files import decode_settings
 from gossamer.errors import RESTORE, ConfigError, Conflict
 from gossamer.storage import files
-from gossamer.storage.backends import rewrite
+from gossamer.storage.local_backend import rewrite
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url
 

@@ -16,7 +16,8 @@ import pyarrow as pa
 from msgspec import structs
 
 from gossamer.storage import copies
-from gossamer.storage.backends import LocalBackend, open_backend
+from gossamer.storage.backends import open_backend
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.objects.bucket import is_object_url
 from gossamer.storage.places import local_path, new_scratch
