@@ -46,7 +46,7 @@ STEPS = {"update": update.run, "generate": generate.run, "invert": invert.run, "
 
 
 def made(root: Path, known: int) -> None:
-    """Write a crawl that knows so many pages, and has parsed a round."""
+    """Write a crawl that knows `known` pages and has parsed a round."""
     store, sql = Store.create(LocalBackend(root)), duckdb.connect()
     base, links = root / "pages" / "base", root / "links" / "round-1"
     make_pages(sql, base, known)

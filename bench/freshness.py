@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 LISTED = 20
 """Items in a feed and on a home page."""
 SLOT_S = 10
-"""Items of so many seconds share a word, so that one query asks for all of them."""
+"""Items published within this time share a word, so that one query finds all of them."""
 LOOK_S = 1.0
 SENTENCES = 16
 GIVE_UP_S = 300

@@ -46,7 +46,7 @@ BATCH_ROWS = 1_000
 
 
 def synthetic(nodes: int, links: int) -> Csr:
-    """A graph with about so many links."""
+    """Return a graph with about `links` links."""
     random = np.random.default_rng(1)
     per_node = links / nodes
     targets = []

@@ -3,12 +3,11 @@
     python bench/grouping.py [--documents 200_000] [--words 150] [--changed 0.01] [--harvests 5]
         [--folder FOLDER]
 
-The step `dedup` from end to end, on a crawl of documents of random words, of which one in eight is
-a near-duplicate of another, and as many are copies of equal texts. Then harvests after 1 %
-of the documents got another word: `--harvests` in which all pages also got slightly other ranks,
-and as many in which nothing was ranked. Then once more with nothing remembered, for comparison. A
-crawl that goes on for long harvests in one process, so medians count: the first harvest imports and
-plans for the first time.
+The step `dedup` runs on a crawl of documents of random words: one in eight is a near-duplicate of
+another, and as many are copies. Then come harvests after 1 % of the documents got another word:
+`--harvests` of them in which all pages also got slightly other ranks, and as many in which nothing
+was ranked. At the end, `dedup` runs once more with nothing remembered. The medians count: the first
+harvest of a process imports and plans for the first time.
 
 For each run: seconds of the clock, CPU seconds of all processes, and the peak of the sum of their
 resident memory.
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NEAR = 8
-"""One text in so many is a near-duplicate of the one before it."""
+"""One text in 8 is a near-duplicate of the one before it."""
 ROWS = 50_000
 GROUP_ROWS = FLUSH_PAGES
 """Documents of a row group."""
@@ -58,7 +57,7 @@ PAGES_PER_HOST = 1_000
 def written(
     work: Workspace, dataset: str, tables: Iterator[pa.Table], each: int = 20, **more: Any
 ) -> list[Any]:
-    """The rows of YIELD for files of so many tables."""
+    """Write files of `each` tables, and return their rows of YIELD."""
     rows = []
     attempt = work.store.attempt(dataset)
     for number, held in enumerate(batched(tables, each)):
@@ -70,13 +69,13 @@ def written(
 
 
 def batched(tables: Iterator[pa.Table], each: int) -> Iterator[Iterator[pa.Table]]:
-    """Runs of so many tables, of which none is held after it was taken."""
+    """Yield runs of `each` tables. No table is kept after it was taken."""
     for table in tables:
         yield chain([table], islice(tables, each - 1))
 
 
 def texts_of(numbers: npt.NDArray[np.int64], words: int, change: int) -> npt.NDArray[np.int64]:
-    """The words of documents, as rows of numbers, of which so many are changed later."""
+    """Return the words of documents as rows of numbers; `change` words of each are new."""
     found = np.empty((numbers.size, words), np.int64)
     for row, number in enumerate(numbers):
         kind = number % NEAR

@@ -5,7 +5,7 @@ of its own, and reads the line that `report` prints. All of them have these opti
 
     --tiny                 sizes that take seconds: the script works, and measures nothing
     --manual FOLDER        a manual in HTML with an index.html, by default Python's
-    --collections FOLDER   data that is no part of the project, in the folders that scripts name
+    --collections FOLDER   data from outside the project, in folders whose names the scripts define
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MANUAL = Path("/usr/share/doc/python3.11/html")
 FIGURE = "figure: "
 SKIPPED = 77
-"""Exit code of a script that lacks what it needs, as for `make check` of automake."""
+"""Exit code of a script that lacks what it needs, as in automake's test suites."""
 LOOPBACK = {
     "filter.scope": "any",
     "fetch.delay_s": 0,
@@ -43,7 +43,7 @@ class Options(argparse.ArgumentParser):
         self._sizes = sizes
         self.add_argument("--tiny", action="store_true", help="run in seconds, and measure nothing")
         self.add_argument("--manual", type=Path, default=MANUAL, help="HTML with an index.html")
-        self.add_argument("--collections", type=Path, help="data that is no part of the project")
+        self.add_argument("--collections", type=Path, help="data from outside the project")
         for name, (usual, tiny) in sizes.items():
             option = f"--{name.replace('_', '-')}"
             self.add_argument(option, type=type(usual), help=f"{usual}; if tiny, {tiny}")

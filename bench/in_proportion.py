@@ -3,13 +3,12 @@
     python bench/in_proportion.py [--pages 200_000] [--documents 20_000] [--links 600_000]
         [--changed 500] [--rounds 6] [--fetch-s 20] [--words 60] [--folder FOLDER]
 
-A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
-links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
-half of them again with other texts and a tenth of their links replaced, and commits what `parse`
-would. After each come `update`, and the harvest that a crawl without end begins then
-(gossamer/flow/harvests.py), for which each fetch has taken so many seconds. Seconds of the clock,
-and CPU seconds of this process and its workers; the shares are those of the CPU, of all rounds but
-the first, whose harvest always looks at links.
+A crawl knows PAGES pages, of which it has fetched and parsed DOCUMENTS, with LINKS links. All of it
+is harvested. Then come rounds in which CHANGED pages answer: half of them are new, the other half
+have other texts and a tenth of their links replaced. After each round run `update` and the harvest
+that a crawl without end begins then (gossamer/flow/harvests.py), as if fetching had taken FETCH_S
+seconds. The script prints seconds, and CPU seconds of this process and its workers. The shares are
+those of CPU time, of all rounds but the first, whose harvest always looks at links.
 
 Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
@@ -270,7 +269,7 @@ def host_rows(numbers: Numbers) -> pa.Table:
 
 
 def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
-    """Commit what is fetched and parsed in a round in which so many pages answered."""
+    """Commit what is fetched and parsed in a round in which `count` pages answered."""
     again = web.random.choice(web.fetched, count // 2, replace=False)
     new = web.random.choice(web.pages, count, replace=False)
     new = np.setdiff1d(new, web.fetched)[: count - again.size]

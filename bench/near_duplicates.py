@@ -52,7 +52,7 @@ SETTINGS = "dedup.similarity = 0.8\n"
 SHINGLE_WORDS = 5
 _UNSPACED = "\u0e00-\u0eff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
-"""A character of a script without spaces is a word alone, as in gossamer.web.sketches."""
+"""A character of a script without spaces is a word by itself, as in gossamer.web.sketches."""
 
 Pair = tuple[int, int]
 
@@ -110,7 +110,7 @@ def similarity(one: str, other: str) -> float:
 
 
 def ours(texts: Sequence[str]) -> tuple[Found, float]:
-    """What the step compares and finds similar; and the CPU seconds of the sketches alone."""
+    """Return the pairs that the step finds similar, and the CPU seconds of the sketches."""
     began_s = time.process_time()
     columns = [hash_and_sketch(text, str(number)) for number, text in enumerate(texts)]
     sketch_s = time.process_time() - began_s

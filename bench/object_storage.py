@@ -2,9 +2,9 @@
 
     python bench/object_storage.py [--hosts 10] [--pages 300] [--rounds 3] [--times 2]
 
-A synthetic web of so many hosts and pages is crawled on this machine, in turn in a folder and on a
-server of S3 (SeaweedFS) on loopback: some rounds and a harvest after each, without delays. The
-server shares the machine's cores with the crawl.
+A synthetic web is crawled without delays, in turn in a folder and on an S3 server (SeaweedFS) on
+loopback: ROUNDS rounds, with a harvest after each. The server shares the machine's cores with the
+crawl.
 
 Prints for each kind of storage the seconds of the fastest crawl, by step; their ratio; and for
 object storage the requests by kind, the files of datasets that the crawl wrote, and how many

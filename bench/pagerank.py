@@ -188,7 +188,7 @@ class Scipy:
         return count
 
     def ranks(self) -> np.ndarray:
-        """After so many iterations that only rounding is left."""
+        """Return the ranks after EXACT iterations, when only rounding errors are left."""
         ranks = self._even
         for _ in range(EXACT):
             ranks, _ = self._moved(ranks)

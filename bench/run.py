@@ -2,9 +2,9 @@
 
     python bench/run.py [NAME ...] [--tiny] [--manual FOLDER] [--collections FOLDER]
 
-Without names it runs all of them, one after the other, which takes some hours. `harness.py` has the
-options that it passes on; a script has further ones, of which `--help` is a list. Exits with 1 if a
-script failed. Those that lack what they need are listed as skipped.
+Without names it runs all of them one after the other, which takes some hours. It passes other
+options on to the scripts: `harness.py` lists those that all have, `NAME.py --help` those of one.
+Scripts that lack what they need are listed as skipped. Exits with 1 if a script failed.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@
 
 `make .spark/.unpacked` fetches Spark, which needs Java 17. A cluster of one worker with one core,
 bound to a core of this machine, runs the steps after a fetch on copies of a synthetic crawl; then a
-cluster of two such workers does. So is `rank`, on another crawl, of so many linked pages with ten
-links each, by ITERATIONS joins: a graph that fits into the memory of one machine is ranked there,
-without a cluster.
+cluster of two such workers does. `rank` runs on another crawl, of LINKED pages with ten links each,
+by ITERATIONS joins: otherwise a graph that fits into memory would be ranked without the cluster.
 
 Prints for each step the seconds of its fastest run, and in it the CPU seconds of the workers, of
 the Connect server, and of this process; and how many times as fast two workers are. The server and
@@ -166,7 +165,7 @@ def cpu_s(pid: int) -> float:
 
 
 def measured(folder: Path, workers: int, times: int) -> dict[str, Used]:
-    """The fastest run of each step on a cluster of so many workers."""
+    """Return the fastest run of each step on a cluster of `workers` workers."""
     home = Path(os.environ["SPARK_HOME"]).resolve()
     with (
         Cluster(home, folder, sys.executable, workers=workers, bound=True) as cluster,
