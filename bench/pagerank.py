@@ -37,15 +37,15 @@ from harness import Options, report
 from gossamer.config import RankConfig
 from gossamer.links.bvgraph.files import BvGraph, Csr
 from gossamer.links.graph.stored import stored
-from gossamer.links.rank.power import bound, fixed_point, shared
-from gossamer.links.rank.rows import Threads, Votes
+from gossamer.links.rank.power import error_bound, fixed_point, share_votes
+from gossamer.links.rank.vote_rows import SpanThreads, Votes
 from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gossamer.links.graph.overlaid import Overlaid
-    from gossamer.links.rank.power import Ranked
+    from gossamer.links.rank.power import FixedPoint
 
 RUNS = 15
 ITERATIONS = 10
@@ -112,9 +112,9 @@ def measure(backward: BvGraph | Overlaid, rows: Csr, threads: int) -> None:
     print(f"{nodes:,} nodes, {backward.arcs:,} links, {threads} threads")
     domains = (np.arange(nodes) // DOMAIN).astype(np.int32)
     even = np.full(nodes, 1 / nodes)
-    with Threads(nodes, threads) as pool:
+    with SpanThreads(nodes, threads) as pool:
         held = Votes(backward, domains, 1e12, pool)
-        weights, plain = (shared(held, part, np.ones(nodes), pool) for part in (0.5, 1.0))
+        weights, plain = (share_votes(held, part, np.ones(nodes), pool) for part in (0.5, 1.0))
         packed = Votes(backward, domains, 0, pool)
 
         def ranks(votes: Votes, iterations: int) -> object:
@@ -123,7 +123,7 @@ def measure(backward: BvGraph | Overlaid, rows: Csr, threads: int) -> None:
 
         config = RankConfig(iterations=1000, tolerance=TOLERANCE)
 
-        def whole() -> Ranked:
+        def whole() -> FixedPoint:
             return fixed_point(held, plain, even, even.copy(), config, pool)
 
         scipy = Scipy(rows)
@@ -182,7 +182,7 @@ class Scipy:
     def power(self) -> int:
         """The number of iterations to the same error."""
         ranks, change, count = self._even, np.inf, 0
-        while bound(change, ALPHA) > TOLERANCE:
+        while error_bound(change, ALPHA) > TOLERANCE:
             ranks, change = self._moved(ranks)
             count += 1
         return count

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from gossamer.errors import ConfigError
 from gossamer.links import graph, rank
-from gossamer.links.rank import listed
-from gossamer.links.rank.fetched_nodes import Places, hashes_of
+from gossamer.links.rank import trust
+from gossamer.links.rank.fetched_nodes import NodesByHash, hashes_of
 from gossamer.web.suffixes import registrable
 from gossamer.web.urls import host_of
 from tests.support.rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
@@ -140,8 +140,8 @@ def test_nodes_are_found_by_hashes_of_their_keys() -> None:
     keys = pa.array(["before", "", "a", "foobar", "after"], pa.large_string())
     hashes = hashes_of(keys.slice(1, 3))
     assert hashes.tolist() == [0xCBF29CE484222325, 0xAF63DC4C8601EC8C, 0x85944171F73967E8]
-    assert Places(hashes).of(keys).tolist() == [-1, 0, 1, 2, -1]
-    assert Places(hashes[:0]).of(keys).tolist() == [-1] * 5
+    assert NodesByHash(hashes).find(keys).tolist() == [-1, 0, 1, 2, -1]
+    assert NodesByHash(hashes[:0]).find(keys).tolist() == [-1] * 5
 
 
 def test_crawls_of_one_host_and_of_one_page_have_ranks_by_joins(work: Workspace) -> None:
@@ -180,7 +180,7 @@ def test_ranks_that_do_not_fit_into_memory_are_computed_by_joins(
     crawl(work, SOME, URLS[:14])
     configure(work, memory_gb=1e-9)
     graph.run(work)
-    monkeypatch.delattr("gossamer.links.rank.arrays.ranked")
+    monkeypatch.delattr("gossamer.links.rank.arrays.rank_in_arrays")
     rank.run(work)
     assert ranks(work) == pytest.approx(dense(SOME, URLS[:14]), abs=1e-6)
 
@@ -189,8 +189,8 @@ def test_links_that_do_not_fit_into_memory_stay_compressed(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl(work, SOME, URLS[:14])
-    monkeypatch.setattr("gossamer.links.rank.rows.BYTES_PER_NODE", 1 << 40)
-    monkeypatch.delattr("gossamer.links.rank.rows.Votes._decoded")
+    monkeypatch.setattr("gossamer.links.rank.vote_rows.BYTES_PER_NODE", 1 << 40)
+    monkeypatch.delattr("gossamer.links.rank.vote_rows.Votes._decode_all")
     assert shown(work, "arrays")[0] == pytest.approx(dense(SOME, URLS[:14]), abs=1e-6)
 
 
@@ -288,11 +288,11 @@ def test_lists_may_be_in_files_and_errors_name_the_setting(work: Workspace) -> N
     crawl(work, SOME, URLS[:14])
     Path(work.root, "trusted.txt").write_text(f"# those we know\n\n{URLS[0]}\nOTHER.net\n")
     configure(work, trusted_file="trusted.txt")
-    assert listed.read(work, "page").trusted == listed.Listed(
+    assert trust.read_lists(work, "page").trusted == trust.Listed(
         frozenset({URLS[0]}), frozenset({"other.net"})
     )
     hosts = frozenset({"other.net", host_of(URLS[0])})
-    assert listed.read(work, "host").trusted == listed.Listed(frozenset(), hosts)
+    assert trust.read_lists(work, "host").trusted == trust.Listed(frozenset(), hosts)
     for values, message in (
         ({"trusted_file": "", "trusted": ("no host!/",)}, "rank.trusted: 'no host!/' is neither"),
         ({"trusted": ("http://unknown.org/",)}, "rank.trusted: the crawl knows none"),

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gossamer.config import RankConfig
 from gossamer.links import graph, rank
 from gossamer.links.bvgraph.files import CHUNK
-from gossamer.links.rank.power import fixed_point, shared
-from gossamer.links.rank.rows import Threads, Votes
+from gossamer.links.rank.power import fixed_point, share_votes
+from gossamer.links.rank.vote_rows import SpanThreads, Votes
 from tests.support.bvgraph_files import write
 from tests.support.networkx_graphs import SHAPES
 from tests.support.rows import by_url, put
@@ -41,11 +41,11 @@ def ours(folder: Path, links: nx.DiGraph, damping: float) -> np.ndarray:
     transposed = write(folder / "transposed", rows)
     domains = np.arange(len(links), dtype=np.int32) // 7
     even = np.full(len(links), 1 / len(links))
-    with Threads(len(links), 2) as threads:
+    with SpanThreads(len(links), 2) as threads:
         votes = Votes(transposed, domains, 1e9, threads)
         config = msgspec.structs.replace(EQUAL, damping=damping)
         start = even.copy()
-        each = shared(votes, config.same_domain, np.ones(len(links)), threads)
+        each = share_votes(votes, config.same_domain, np.ones(len(links)), threads)
         return fixed_point(votes, each, even, start, config, threads).ranks
 
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gossamer.config import RankConfig
-from gossamer.links.rank.extrapolation import KEPT, Cycle, weights
-from gossamer.links.rank.power import bound, fixed_point, shared
-from gossamer.links.rank.rows import Threads, Votes
+from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapolation_weights
+from gossamer.links.rank.power import error_bound, fixed_point, share_votes
+from gossamer.links.rank.vote_rows import SpanThreads, Votes
 from tests.support.bvgraph_files import write
 from tests.support.networkx_graphs import SHAPES
 
@@ -31,7 +31,7 @@ def test_the_weights_solve_a_system_of_as_many_unknowns_as_there_are_differences
     for _ in range(KEPT):
         ranks.insert(0, matrix @ ranks[0] + given_)
     changes = np.array([newer - older for newer, older in pairwise(ranks)])
-    found = weights(changes @ changes.T)
+    found = extrapolation_weights(changes @ changes.T)
     solved = np.linalg.solve(np.eye(KEPT - 1) - matrix, given_)
     assert found.sum() == pytest.approx(1)
     assert found @ np.array(ranks[:KEPT]) == pytest.approx(solved, rel=1e-6)
@@ -39,7 +39,7 @@ def test_the_weights_solve_a_system_of_as_many_unknowns_as_there_are_differences
 
 
 def test_an_extrapolation_that_helps_is_kept() -> None:
-    cycle = Cycle(0.5)
+    cycle = ExtrapolationCycle(0.5)
     for more in range(KEPT - 1, 0, -1):
         assert cycle.keeps(2.0**more)
         assert not cycle.is_over
@@ -51,7 +51,7 @@ def test_an_extrapolation_that_helps_is_kept() -> None:
 
 
 def test_one_that_does_not_help_is_undone_and_the_next_comes_later() -> None:
-    cycle = Cycle(0.5)
+    cycle = ExtrapolationCycle(0.5)
     for _ in range(KEPT):
         cycle.keeps(1.0)
     for length in (2 * KEPT, 4 * KEPT):
@@ -77,7 +77,7 @@ def iterations(links: nx.DiGraph, start: np.ndarray, tolerance: float) -> int:
     move /= np.maximum(degrees, 1)
     move[:, degrees == 0] = 1 / nodes
     ranks, found, change = start, 0, np.inf
-    while bound(change, DAMPING) > tolerance:
+    while error_bound(change, DAMPING) > tolerance:
         image = DAMPING * move @ ranks + (1 - DAMPING) / nodes
         change, ranks, found = np.abs(image - ranks).sum(), image, found + 1
     return found
@@ -88,9 +88,9 @@ def compare(folder: Path, links: nx.DiGraph, start: np.ndarray, tolerance: float
     transposed = write(folder, [sorted(links.predecessors(node)) for node in range(nodes)])
     even = np.full(nodes, 1 / nodes)
     config = RankConfig(damping=DAMPING, tolerance=tolerance, iterations=5_000)
-    with Threads(nodes, 2) as threads:
+    with SpanThreads(nodes, 2) as threads:
         votes = Votes(transposed, np.zeros(nodes, np.int32), 1e9, threads)
-        how = shared(votes, 1.0, np.ones(nodes), threads)
+        how = share_votes(votes, 1.0, np.ones(nodes), threads)
         found = fixed_point(votes, how, even, start.copy(), config, threads)
     plain = iterations(links, start, tolerance)
     undone = max(np.log2(plain / KEPT), 0) + 1
@@ -123,8 +123,8 @@ def test_many_iterations_are_saved_where_ranks_converge_slowly(tmp_path: Path) -
     transposed = write(tmp_path / "t", [sorted(links.predecessors(node)) for node in range(nodes)])
     even = np.full(nodes, 1 / nodes)
     config = RankConfig(damping=DAMPING, tolerance=1e-8, iterations=5_000)
-    with Threads(nodes, 1) as threads:
+    with SpanThreads(nodes, 1) as threads:
         votes = Votes(transposed, np.zeros(nodes, np.int32), 1e9, threads)
-        how = shared(votes, 1.0, np.ones(nodes), threads)
+        how = share_votes(votes, 1.0, np.ones(nodes), threads)
         found = fixed_point(votes, how, even, start.copy(), config, threads)
     assert found.iterations < 0.6 * iterations(links, start, 1e-8)

@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.links import graph, rank
 from gossamer.links.graph import changes
-from gossamer.links.rank.fetched_nodes import fetched
+from gossamer.links.rank.fetched_nodes import fetched_keys
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
 from gossamer.tables import PAGES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NEW = [f"http://new-{number}.org/" for number in range(6)]
 ALL = [*URLS, *NEW]
-LOOK_UP = "gossamer.links.rank.fetched_nodes.fetched"
+LOOK_UP = "gossamer.links.rank.fetched_nodes.fetched_keys"
 """How all fetched pages are read."""
 
 
@@ -116,7 +116,7 @@ def test_what_the_last_run_left_is_not_used_if_it_is_damaged_or_of_other_ranks(
 
     def looked_up(work: Workspace, kind: str) -> DataFrame:
         seen.append(kind)
-        return fetched(work, kind)
+        return fetched_keys(work, kind)
 
     monkeypatch.setattr(LOOK_UP, looked_up)
     rank.run(work)

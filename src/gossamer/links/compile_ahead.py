@@ -84,8 +84,8 @@ def call_each() -> None:
     from gossamer.links.graph import naming, string_arrays
     from gossamer.links.graph.overlaid import Overlaid
     from gossamer.links.rank.fetched_nodes import hashes_of
-    from gossamer.links.rank.power import fixed_point, shared
-    from gossamer.links.rank.rows import Threads, Votes
+    from gossamer.links.rank.power import fixed_point, share_votes
+    from gossamer.links.rank.vote_rows import SpanThreads, Votes
 
     with TemporaryDirectory() as folder:
         base = _built(folder)
@@ -101,9 +101,9 @@ def call_each() -> None:
         for strings in (naming.urls, naming.hosts, hashes_of):
             strings(names)
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
-        with Threads(graph.nodes, 1) as threads:
+        with SpanThreads(graph.nodes, 1) as threads:
             votes = Votes(graph, domains, sys.maxsize, threads)
-            how = shared(votes, 1.0, even, threads)
+            how = share_votes(votes, 1.0, even, threads)
             start = np.eye(graph.nodes)[0]  # far enough from the ranks for an extrapolation
             fixed_point(votes, how, even, start, RankConfig(), threads)
 

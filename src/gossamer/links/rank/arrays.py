@@ -12,36 +12,30 @@ the last run did not leave that (`previous_run.py`): nothing holds the URLs of a
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.graph import naming
 from gossamer.links.graph.overlaid import apart
-from gossamer.links.rank import listed, sizes
-from gossamer.links.rank.fetched_nodes import known
-from gossamer.links.rank.nodes import described
-from gossamer.links.rank.power import Ranked, fixed_point, shared
-from gossamer.links.rank.previous_run import recalled, remember
-from gossamer.links.rank.ranking import Ranking, Written
-from gossamer.links.rank.rows import Threads, Votes
-from gossamer.links.rank.shares import factors
-from gossamer.state.lookup import open_checked
-from gossamer.storage.task_output import ParquetWriter, layers_of
+from gossamer.links.rank import trust
+from gossamer.links.rank.fetched_nodes import look_up_nodes
+from gossamer.links.rank.nodes import describe_nodes
+from gossamer.links.rank.output import Ranking, Written, write_host_sizes, write_ranks
+from gossamer.links.rank.power import FixedPoint, fixed_point, share_votes
+from gossamer.links.rank.previous_run import recall_nodes, remember_nodes
+from gossamer.links.rank.shares import distrust_factors
+from gossamer.links.rank.vote_rows import SpanThreads, Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from gossamer.config import RankConfig
     from gossamer.links.graph.stored import Stored
-    from gossamer.links.rank.fetched_nodes import Known
+    from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats
-    from gossamer.links.rank.nodes import Flags, Nodes
+    from gossamer.links.rank.nodes import Flags, NodeTraits
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import Layer
     from gossamer.tables import Dataset
 
 BYTES_PER_NODE = 138
@@ -49,7 +43,7 @@ BYTES_PER_NODE = 138
 8 each; two counts of links and the domain: 4 each; marks; and some for names, a batch at a time."""
 
 
-def ranked(
+def rank_in_arrays(
     work: Workspace,
     graph: Stored,
     kind: str,
@@ -60,24 +54,25 @@ def ranked(
     """Rank the nodes of a graph.
 
     `fetched_hosts`: the hosts that have fetched pages, if they are known already. `factors_of`: as
-    in `described`.
+    in `describe_nodes`.
     """
-    found = recalled(work, graph) if kind == "page" else None
-    found = found or known(work, graph, kind, dataset.name, fetched_hosts)
-    lists = listed.read(work, kind)
-    nodes = described(work, graph, kind, lists, found, factors_of)
+    known = recall_nodes(work, graph) if kind == "page" else None
+    known = known or look_up_nodes(work, graph, kind, dataset.name, fetched_hosts)
+    lists = trust.read_lists(work, kind)
+    nodes = describe_nodes(work, graph, kind, lists, known, factors_of)
     preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
-    with Threads(graph.forward.nodes, work.engine.workers) as threads:
-        result = _fixed_point(work.config.rank, graph, nodes, found, preference, threads)
+    with SpanThreads(graph.forward.nodes, work.engine.workers) as threads:
+        result = _fixed_point(work.config.rank, graph, nodes, known, preference, threads)
 
     def write() -> Written:
-        unlinked = _unlinked(graph, nodes)
+        unlinked = _without_links(graph, nodes)
         ranks = pa.array(result.ranks, mask=unlinked)
-        layers = _written(work, graph, kind, dataset, found, ranks)
+        layers = write_ranks(work, graph, kind, dataset, known, ranks)
         if kind != "page":
             return Written(layers)
-        remembered = remember(work, graph, layers, nodes.fetched)
-        return Written(layers, remembered, sizes.written(work, graph, ~unlinked, found.others))
+        remembered = remember_nodes(work, graph, layers, nodes.fetched)
+        sizes = write_host_sizes(work, graph, ~unlinked, known.others)
+        return Written(layers, remembered, sizes)
 
     return Ranking(write, result.ranks.size, result.iterations, nodes.fetched_hosts)
 
@@ -85,33 +80,33 @@ def ranked(
 def _fixed_point(
     config: RankConfig,
     graph: Stored,
-    nodes: Nodes,
-    found: Known,
+    nodes: NodeTraits,
+    known: KnownNodes,
     preference: Floats,
-    threads: Threads,
-) -> Ranked:
+    threads: SpanThreads,
+) -> FixedPoint:
     memory_bytes = max(config.memory_gb * 1e9 - BYTES_PER_NODE * preference.size, 0)
     start = preference.copy()
-    start[found.ranked] = found.ranks
+    start[known.ranked] = known.ranks
     rest = start[graph.forward.nodes :]
-    rest[:] = np.where(np.isnan(found.ranks_of_others), rest, found.ranks_of_others)
+    rest[:] = np.where(np.isnan(known.ranks_of_others), rest, known.ranks_of_others)
     start /= start.sum() or 1
     factor = nodes.factors
     if nodes.distrusted.any():
-        factor *= _factors(graph, nodes.distrusted, config, memory_bytes, threads)
+        factor *= _distrust_factors(graph, nodes.distrusted, config, memory_bytes, threads)
     votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads)
-    each = shared(votes, config.same_domain, factor, threads)
-    return fixed_point(votes, each, preference, start, config, threads)
+    shares = share_votes(votes, config.same_domain, factor, threads)
+    return fixed_point(votes, shares, preference, start, config, threads)
 
 
-def _preference(nodes: Nodes, *, only_trusted: bool) -> Floats:
+def _preference(nodes: NodeTraits, *, only_trusted: bool) -> Floats:
     """Where ranks flow from: trusted nodes, or all that were fetched; never distrusted ones.
 
     Of a graph of which nothing was fetched, such as an imported one, these are all nodes.
     """
     chosen = (nodes.trusted if only_trusted else nodes.fetched) & ~nodes.distrusted
     if only_trusted and not chosen.any():
-        raise listed.nothing_known("rank.trusted")
+        raise trust.nothing_known("rank.trusted")
     if not chosen.any():
         chosen = ~nodes.distrusted
     preference: Floats = chosen.astype(np.float64)
@@ -119,20 +114,20 @@ def _preference(nodes: Nodes, *, only_trusted: bool) -> Floats:
     return preference
 
 
-def _factors(
-    graph: Stored, distrusted: Flags, config: RankConfig, memory_bytes: float, threads: Threads
+def _distrust_factors(
+    graph: Stored, distrusted: Flags, config: RankConfig, memory_bytes: float, threads: SpanThreads
 ) -> Floats:
     """The factors of the votes of the nodes of the graph, by a walk against the links."""
     count = graph.forward.nodes
     one_domain = np.zeros(count, np.int32)
     votes = Votes(graph.forward, one_domain, memory_bytes, threads)
     preference = distrusted / np.count_nonzero(distrusted)
-    each = shared(votes, 1.0, np.ones(count), threads)
+    each = share_votes(votes, 1.0, np.ones(count), threads)
     walk = fixed_point(votes, each, preference, preference.copy(), config, threads)
-    return np.where(distrusted, 0.0, factors(walk.ranks, distrusted.size))[:count]
+    return np.where(distrusted, 0.0, distrust_factors(walk.ranks, distrusted.size))[:count]
 
 
-def _unlinked(graph: Stored, nodes: Nodes) -> Flags:
+def _without_links(graph: Stored, nodes: NodeTraits) -> Flags:
     """Which nodes have lost all of their links since the graph was built, and are not fetched.
 
     They stay until it is built again, so that the numbers of the others do. A graph of now would
@@ -147,64 +142,3 @@ def _unlinked(graph: Stored, nodes: Nodes) -> Flags:
     unlinked = np.zeros(nodes.fetched.size, bool)
     unlinked[found] = ~nodes.fetched[found]
     return unlinked
-
-
-def _written(
-    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known, ranks: pa.Array
-) -> tuple[Layer, ...]:
-    """Write ranks in the order of the names, which makes the next run's look-ups local."""
-    (key,) = dataset.key
-    writer = ParquetWriter(
-        work.root, dataset.name, work.store.attempt(dataset.name), encoding=encoding(key)
-    )
-    at = 0
-    for keys in _ahead(chain(_keys(work, graph, kind, dataset, found), [found.others])):
-        end = at + len(keys)
-        if len(keys):
-            writer.write(pa.table({key: keys, "rank": ranks.slice(at, len(keys))}))
-        at = end
-    layers = layers_of(writer.close(), work.round)
-    return (layers[dataset.name],) if layers else ()
-
-
-def _ahead(keys: Iterator[pa.Array]) -> Iterator[pa.Array]:
-    """The same keys, of which the next ones are read while the last ones are written."""
-    with ThreadPoolExecutor(1) as thread:
-        batch = thread.submit(next, keys, None)
-        while (found := batch.result()) is not None:
-            batch = thread.submit(next, keys, None)
-            yield found
-
-
-def _keys(
-    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known
-) -> Iterator[pa.Array]:
-    """URLs of pages, or hosts, in the order of the nodes.
-
-    If the last run wrote some of them, they are read from its file, as they are made of names in
-    three times the time.
-    """
-    listed = graph.listed
-    if found.listed:
-        listed, left = graph.added, apart(graph.forward)[0].nodes
-        with open_checked(found.listed, dataset.name, dataset.key) as file:
-            for batch in file.iter_batches(naming.BATCH, columns=[*dataset.key]):
-                keys = batch.column(0)[:left]
-                left -= len(keys)
-                yield keys
-    keys_of = naming.urls if kind == "page" else naming.hosts
-    for names in naming.batches(f"{work.root}/{file.path}" for file in listed):
-        yield keys_of(names)
-
-
-def encoding(key: str) -> dict[str, object]:
-    """Sorted keys repeat how others begin, which LZ4 finds, too.
-
-    Differences (DELTA_BYTE_ARRAY) with zstd take 5 bytes less per key, and half as long again.
-    Compressed ranks take a twelfth less, and twice the time.
-    """
-    return {
-        "use_dictionary": False,
-        "column_encoding": {key: "PLAIN", "rank": "PLAIN"},
-        "compression": {key: "lz4", "rank": "none"},
-    }

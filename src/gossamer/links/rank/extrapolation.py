@@ -29,14 +29,14 @@ KEPT = 4
 """Images that are combined."""
 
 
-def weights(products: Floats) -> Floats:
+def extrapolation_weights(products: Floats) -> Floats:
     """The weights of the images, by the products of their changes with each other."""
     differences = products[0, 0] - products[:1, 1:] - products[1:, :1] + products[1:, 1:]
     found = np.linalg.lstsq(differences, products[0, 0] - products[0, 1:], rcond=None)[0]
     return np.array([1 - found.sum(), *found])
 
 
-class Cycle:
+class ExtrapolationCycle:
     """When to extrapolate, and whether it helped, by the changes of the iterations in ‖·‖₁."""
 
     def __init__(self, contraction: float) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-class Known(NamedTuple):
+class KnownNodes(NamedTuple):
     """What was fetched or ranked: nodes of a graph, and pages or hosts beside it."""
 
     fetched: Numbers
@@ -55,7 +55,7 @@ class Known(NamedTuple):
     was built; empty if there is none."""
 
 
-class Places:
+class NodesByHash:
     """Finds the nodes that have some keys."""
 
     def __init__(self, hashes: Hashes) -> None:
@@ -63,7 +63,7 @@ class Places:
         self._nodes = np.argsort(hashes)
         self._hashes = hashes[self._nodes]
 
-    def of(self, keys: pa.LargeStringArray) -> Numbers:
+    def find(self, keys: pa.LargeStringArray) -> Numbers:
         """The node of each key; -1 if none has it."""
         wanted = hashes_of(keys)
         if not self._nodes.size:
@@ -79,7 +79,7 @@ def hashes_of(strings: pa.LargeStringArray) -> Hashes:
     return found
 
 
-def fetched(work: Workspace, kind: str) -> DataFrame:
+def fetched_keys(work: Workspace, kind: str) -> DataFrame:
     """The fetched pages, or hosts that have any: a column `key`."""
     pages = lsm.current(work, PAGES).where("status = 'fetched'")
     if kind == "page":
@@ -87,13 +87,13 @@ def fetched(work: Workspace, kind: str) -> DataFrame:
     return pages.select(host_column(F.col("url")).alias("key")).distinct()
 
 
-def known(
+def look_up_nodes(
     work: Workspace,
     graph: Stored,
     kind: str,
     dataset: str,
     fetched_hosts: pa.LargeStringArray | None,
-) -> Known:
+) -> KnownNodes:
     """Find what was fetched, and what the last run ranked, among the nodes of a graph.
 
     `fetched_hosts`: the hosts that have fetched pages, if they are known already.
@@ -101,39 +101,43 @@ def known(
     keys_of = naming.urls if kind == "page" else naming.hosts
     names = naming.batches(f"{work.root}/{file.path}" for file in graph.listed)
     hashes = [hashes_of(keys_of(batch)) for batch in names]
-    places = Places(np.concatenate([np.empty(0, np.uint64), *hashes]))
+    places = NodesByHash(np.concatenate([np.empty(0, np.uint64), *hashes]))
     nodes, keys = [], []
-    keys_of_fetched = _fetched_keys(work, kind)
+    keys_of_fetched = _read_fetched_keys(work, kind)
     if kind == "host" and fetched_hosts is not None:
         keys_of_fetched = iter([fetched_hosts.unique()])
     for batch in keys_of_fetched:
-        found = places.of(batch)
+        found = places.find(batch)
         nodes.append(found[found >= 0])
         keys.append(batch.filter(pa.array(found < 0)))
     others = pa.concat_arrays([pa.array([], pa.large_string()), *keys])
     ranks_of_others = np.full(len(others), np.nan)
     ranked, ranks = [], []
-    for batch, values in _last_ranks(work, dataset):
-        found = places.of(batch)
+    for batch, values in _read_last_ranks(work, dataset):
+        found = places.find(batch)
         is_node = found >= 0
         ranked.append(found[is_node])
         ranks.append(values[is_node])
         if len(others) and not is_node.all():
             at = pc.index_in(batch.filter(pa.array(~is_node)), others).fill_null(-1).to_numpy()
             ranks_of_others[at[at >= 0]] = values[~is_node][at >= 0]
-    return Known(
-        _joined(nodes), _joined(ranked), _joined(ranks, np.float64), others, ranks_of_others
+    return KnownNodes(
+        _concatenate(nodes),
+        _concatenate(ranked),
+        _concatenate(ranks, np.float64),
+        others,
+        ranks_of_others,
     )
 
 
-def _fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
-    for file in work.scratch_files(fetched(work, kind)):
+def _read_fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
+    for file in work.scratch_files(fetched_keys(work, kind)):
         with parquet.open_parquet(f"{work.root}/{file.path}") as keys:
             for batch in keys.iter_batches(naming.BATCH):
                 yield batch.column("key").cast(pa.large_string())
 
 
-def _last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringArray, Floats]]:
+def _read_last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringArray, Floats]]:
     """Keys and their ranks, in batches. Raises MissingFile or StoreError for damaged files."""
     (key,) = DATASETS[dataset].key
     for stored in work.store.files(dataset):
@@ -143,5 +147,5 @@ def _last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringA
                 yield keys, batch.column("rank").fill_null(0).to_numpy()
 
 
-def _joined(parts: list[npt.NDArray[Any]], kind: type = np.int64) -> npt.NDArray[Any]:
+def _concatenate(parts: list[npt.NDArray[Any]], kind: type = np.int64) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, kind), *parts])

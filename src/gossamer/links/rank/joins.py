@@ -24,12 +24,12 @@ from pyspark.sql import functions as F
 
 from gossamer.links import current_links
 from gossamer.links.domains import with_domains
-from gossamer.links.rank import farmed, listed
-from gossamer.links.rank.extrapolation import KEPT, Cycle, weights
-from gossamer.links.rank.fetched_nodes import fetched
-from gossamer.links.rank.power import bound
-from gossamer.links.rank.ranking import Ranking, Written
-from gossamer.links.rank.shares import factors, shares
+from gossamer.links.rank import trust
+from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapolation_weights
+from gossamer.links.rank.fetched_nodes import fetched_keys
+from gossamer.links.rank.output import Ranking, Written
+from gossamer.links.rank.power import error_bound
+from gossamer.links.rank.shares import distrust_factors, link_shares
 from gossamer.tables import HOST_SIZES
 from gossamer.web.urls import host_column
 
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankConfig
     from gossamer.links.rank.extrapolation import Floats
-    from gossamer.links.rank.listed import Listed
+    from gossamer.links.rank.trust import Listed
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import Layer
     from gossamer.tables import Dataset
 
 ENDS = ("src", "dst")
@@ -58,48 +57,67 @@ class _State(NamedTuple):
     """Of the changes between them, as in `extrapolation.py`."""
 
 
-class _Power(NamedTuple):
+class _FixedPoint(NamedTuple):
     ranks: DataFrame
     """id, rank"""
     iterations: int
 
 
-def ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
+def rank_by_joins(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     """Rank all pages, or all hosts, and write the ranks."""
-    (key,) = dataset.key
-    lists = listed.read(work, kind)
+    lists = trust.read_lists(work, kind)
     links, _ = work.scratch(_links(work, kind))
     nodes, count = work.scratch(_nodes(work, kind, links, lists.trusted, lists.distrusted))
     if not count:
         return Ranking(lambda: Written(()), 0, 0)
-    chosen = nodes.where(F.col("fetched") if lists.trusted.is_empty else F.col("trusted"))
-    preferred, preferring = work.scratch(chosen.where(~F.col("distrusted")).select("id"))
-    if not preferring and not lists.trusted.is_empty:
-        raise listed.nothing_known("rank.trusted")
-    if not preferring:
-        preferred, preferring = work.scratch(nodes.where(~F.col("distrusted")).select("id"))
-    inside, _ = work.scratch(_inside(links, nodes))
-    edges = _shared(inside, work.config.rank.same_domain)
-    is_farmed = nodes.where("farm_factor < 1")
-    counted = [is_farmed.select(F.col("id").alias("src"), F.col("farm_factor").alias("factor"))]
+    preferred = _preferred(work, nodes, only_trusted=not lists.trusted.is_empty)
+    of_ids, _ = work.scratch(_links_of_ids(links, nodes))
+    factors = [_farm_factors(nodes)]
     if not lists.distrusted.is_empty:
-        counted.append(_factors(work, nodes, inside, count))
-    for factor in counted:
-        share = F.col("share") * F.coalesce("factor", F.lit(1.0))
-        edges = edges.join(factor, on="src", how="left")
-        edges = edges.select("src", "dst", share.alias("share"))
-    edges, _ = work.scratch(edges)
-    states = _start(work, dataset, nodes, preferred, preferring)
-    found = power(work, states, edges, work.config.rank)
-    rows = nodes.join(found.ranks, on="id", how="inner").withColumnRenamed("key", key)
-    layers = (work.write(rows, dataset.name, work.round),)
-    sizes: tuple[Layer, ...] = ()
-    if kind == "page":
-        host = host_column(F.col("url")).alias("host")
-        of_hosts = rows.groupBy(host).agg(F.count("*").alias("pages"))
-        sizes = (work.write(of_hosts, HOST_SIZES.name, work.round),)
-    written = Written(layers, sizes=sizes)
+        factors.append(_distrust_factors(work, nodes, of_ids, count))
+    edges, _ = work.scratch(
+        reduce(_weigh, factors, _share_votes(of_ids, work.config.rank.same_domain))
+    )
+    states = _first_ranks(work, dataset, nodes, preferred)
+    found = find_fixed_point(work, states, edges, work.config.rank)
+    written = _write(work, kind, dataset, nodes.join(found.ranks, on="id", how="inner"))
     return Ranking(lambda: written, count, found.iterations)
+
+
+def _write(work: Workspace, kind: str, dataset: Dataset, ranks: DataFrame) -> Written:
+    """Write ranks (key, rank), and of pages how many each host has."""
+    (key,) = dataset.key
+    rows = ranks.withColumnRenamed("key", key)
+    layers = (work.write(rows, dataset.name, work.round),)
+    if kind != "page":
+        return Written(layers)
+    host = host_column(F.col("url")).alias("host")
+    of_hosts = rows.groupBy(host).agg(F.count("*").alias("pages"))
+    return Written(layers, sizes=(work.write(of_hosts, HOST_SIZES.name, work.round),))
+
+
+def _preferred(work: Workspace, nodes: DataFrame, *, only_trusted: bool) -> DataFrame:
+    """Where ranks flow from (id, preference), as in arrays."""
+    chosen = nodes.where("trusted" if only_trusted else "fetched").where("NOT distrusted")
+    preferred, count = work.scratch(chosen.select("id"))
+    if not count and only_trusted:
+        raise trust.nothing_known("rank.trusted")
+    if not count:
+        preferred, count = work.scratch(nodes.where("NOT distrusted").select("id"))
+    return preferred.withColumn("preference", F.lit(1.0 / max(count, 1)))
+
+
+def _farm_factors(nodes: DataFrame) -> DataFrame:
+    """The factors of votes (src, factor), by the evidence of farms."""
+    farmed = nodes.where("farm_factor < 1")
+    return farmed.select(F.col("id").alias("src"), F.col("farm_factor").alias("factor"))
+
+
+def _weigh(edges: DataFrame, factors: DataFrame) -> DataFrame:
+    """Multiply the shares of edges (src, dst, share) by factors (src, factor)."""
+    share = F.col("share") * F.coalesce("factor", F.lit(1.0))
+    joined = edges.join(factors, on="src", how="left")
+    return joined.select("src", "dst", share.alias("share"))
 
 
 def _links(work: Workspace, kind: str) -> DataFrame:
@@ -120,14 +138,14 @@ def _nodes(
     work: Workspace, kind: str, links: DataFrame, trusted: Listed, distrusted: Listed
 ) -> DataFrame:
     """All nodes: key, id, domain, farm_factor, and if they are fetched, trusted, distrusted."""
-    seen = fetched(work, kind).select("key", F.lit(1).alias("fetched"))
+    seen = fetched_keys(work, kind).select("key", F.lit(1).alias("fetched"))
     ends = (links.select(F.col(end).alias("key"), F.lit(0).alias("fetched")) for end in ENDS)
     keys = reduce(DataFrame.union, ends, seen).groupBy("key").agg(F.max("fetched").alias("fetched"))
     host = host_column(F.col("key")) if kind == "page" else F.col("key")
     keys, _ = work.scratch(keys.withColumn("host", host))
     hosts = with_domains(work, keys.select("host").distinct())
     rows = keys.join(hosts, on="host", how="inner")
-    rows = rows.join(F.broadcast(farmed.factors(work)), on="host", how="left").select(
+    rows = rows.join(F.broadcast(trust.farm_factors(work)), on="host", how="left").select(
         "key",
         "host",
         F.xxhash64("key").alias("id"),
@@ -136,11 +154,11 @@ def _nodes(
         F.coalesce("farm_factor", F.lit(1.0)).alias("farm_factor"),
     )
     for name, entries in (("trusted", trusted), ("distrusted", distrusted)):
-        rows = _marked(work, rows, name, entries)
+        rows = _mark_listed(work, rows, name, entries)
     return rows.drop("host")
 
 
-def _marked(work: Workspace, rows: DataFrame, name: str, entries: Listed) -> DataFrame:
+def _mark_listed(work: Workspace, rows: DataFrame, name: str, entries: Listed) -> DataFrame:
     """Add a column: whether the key or the host of a row is listed."""
     is_listed = F.lit(0) == 1
     for column, values in (("key", entries.urls), ("host", entries.hosts)):
@@ -152,7 +170,7 @@ def _marked(work: Workspace, rows: DataFrame, name: str, entries: Listed) -> Dat
     return rows.withColumn(name, is_listed).drop("of_key", "of_host")
 
 
-def _inside(links: DataFrame, nodes: DataFrame) -> DataFrame:
+def _links_of_ids(links: DataFrame, nodes: DataFrame) -> DataFrame:
     """Links between ids (src, dst), and whether they are within a domain (`inside`, 0 or 1)."""
     edges = links.select(*(F.col(f"{end}_id").alias(end) for end in ENDS))
     for end in ENDS:
@@ -162,12 +180,12 @@ def _inside(links: DataFrame, nodes: DataFrame) -> DataFrame:
     return edges.select("src", "dst", inside.alias("inside"))
 
 
-def _shared(edges: DataFrame, weight: float) -> DataFrame:
+def _share_votes(edges: DataFrame, weight: float) -> DataFrame:
     """Edges: src, dst, and the `share` of the vote of src that the link carries."""
     counts = edges.groupBy("src").agg(
         F.sum("inside").alias("within"), (F.count("*") - F.sum("inside")).alias("beyond")
     )
-    inner, outer = shares(F.col("within"), F.col("beyond"), weight, _choose)
+    inner, outer = link_shares(F.col("within"), F.col("beyond"), weight, _choose)
     shared = counts.select("src", inner.alias("inner_share"), outer.alias("outer_share"))
     share = _choose(F.col("inside") == 1, F.col("inner_share"), F.col("outer_share"))
     return edges.join(shared, on="src", how="inner").select("src", "dst", share.alias("share"))
@@ -177,12 +195,12 @@ def _choose(condition: Column, yes: Column, no: Column) -> Column:
     return F.when(condition, yes).otherwise(no)
 
 
-def _factors(work: Workspace, nodes: DataFrame, links: DataFrame, count: int) -> DataFrame:
+def _distrust_factors(work: Workspace, nodes: DataFrame, links: DataFrame, count: int) -> DataFrame:
     """The factors of votes (src, factor), by a walk against the links."""
     against = links.select(
         F.col("src").alias("dst"), F.col("dst").alias("src"), F.lit(1).alias("inside")
     )
-    edges, _ = work.scratch(_shared(against, 1.0))
+    edges, _ = work.scratch(_share_votes(against, 1.0))
     distrusted, listed_count = work.scratch(nodes.where("distrusted").select("id"))
     each = F.lit(1.0 / max(listed_count, 1))
     chosen = distrusted.withColumn("preference", each)
@@ -192,22 +210,23 @@ def _factors(work: Workspace, nodes: DataFrame, links: DataFrame, count: int) ->
         .select("id", F.coalesce("preference", F.lit(0.0)).alias("preference"))
         .withColumn("rank", F.col("preference"))
     )
-    walk = power(work, states, edges, work.config.rank)
-    factor = F.when(F.col("distrusted"), 0.0).otherwise(factors(F.col("rank"), F.lit(count)))
+    walk = find_fixed_point(work, states, edges, work.config.rank)
+    factor = F.when(F.col("distrusted"), 0.0).otherwise(
+        distrust_factors(F.col("rank"), F.lit(count))
+    )
     rows = nodes.join(walk.ranks, on="id", how="inner")
     return rows.select(F.col("id").alias("src"), factor.alias("factor"))
 
 
-def _start(
-    work: Workspace, dataset: Dataset, nodes: DataFrame, preferred: DataFrame, preferring: int
+def _first_ranks(
+    work: Workspace, dataset: Dataset, nodes: DataFrame, preferred: DataFrame
 ) -> DataFrame:
     """The first state of all nodes: id, preference, rank. The ranks sum to 1."""
     (key,) = dataset.key
-    chosen = preferred.withColumn("preference", F.lit(1.0 / max(preferring, 1)))
     last = work.read(dataset.name).select(F.xxhash64(key).alias("id"), F.col("rank").alias("last"))
     states, _ = work.scratch(
         nodes.select("id")
-        .join(chosen, on="id", how="left")
+        .join(preferred, on="id", how="left")
         .join(last, on="id", how="left")
         .select("id", F.coalesce("preference", F.lit(0.0)).alias("preference"), "last")
         .withColumn("rank", F.coalesce("last", "preference"))
@@ -216,31 +235,33 @@ def _start(
     return states.select("id", "preference", (F.col("rank") / F.lit(total)).alias("rank"))
 
 
-def power(work: Workspace, start: DataFrame, edges: DataFrame, config: RankConfig) -> _Power:
+def find_fixed_point(
+    work: Workspace, start: DataFrame, edges: DataFrame, config: RankConfig
+) -> _FixedPoint:
     """The fixed point of `power.py` from ranks (id, preference, rank), by edges with shares."""
-    state = _first(work, start, edges)
+    state = _first_state(work, start, edges)
     before = state
-    cycle = Cycle(config.damping)
+    cycle = ExtrapolationCycle(config.damping)
     iteration, error = 0, float("inf")
     while error > config.tolerance and iteration < config.iterations:
         if cycle.is_over:
-            before, state = state, _extrapolated(state)
+            before, state = state, _extrapolate(state)
             cycle.extrapolated()
         iteration += 1
-        state, change = _advanced(work, state, edges, config.damping)
+        state, change = _advance(work, state, edges, config.damping)
         if cycle.keeps(change):
-            error = bound(change, config.damping)
+            error = error_bound(change, config.damping)
         else:
             state = before
     rank = F.greatest(_rank(0), F.lit(0.0)).alias("rank")
-    return _Power(state.rows.select("id", rank), iteration)
+    return _FixedPoint(state.rows.select("id", rank), iteration)
 
 
 def _rank(number: int) -> Column:
     return F.col(f"rank_{number}")
 
 
-def _first(work: Workspace, start: DataFrame, edges: DataFrame) -> _State:
+def _first_state(work: Workspace, start: DataFrame, edges: DataFrame) -> _State:
     kept = edges.groupBy(F.col("src").alias("id")).agg(F.sum("share").alias("kept"))
     rows, _ = work.scratch(
         start.join(kept, on="id", how="left").select(
@@ -254,7 +275,7 @@ def _first(work: Workspace, start: DataFrame, edges: DataFrame) -> _State:
     return _State(rows, (carried,) * KEPT, np.zeros((KEPT, KEPT)))
 
 
-def _advanced(
+def _advance(
     work: Workspace, state: _State, edges: DataFrame, damping: float
 ) -> tuple[_State, float]:
     """The state of which T(x) of the newest ranks x is the newest, and ‖T(x) − x‖₁."""
@@ -288,9 +309,9 @@ def _advanced(
     return _State(moved, (carried, *state.carried[:-1]), products), change
 
 
-def _extrapolated(state: _State) -> _State:
+def _extrapolate(state: _State) -> _State:
     """The state of which a combination of the last images is the newest."""
-    found = [float(weight) for weight in weights(state.products)]
+    found = [float(weight) for weight in extrapolation_weights(state.products)]
     newest = reduce(add, (weight * _rank(number) for number, weight in enumerate(found)))
     rows = state.rows.select(
         "id",

@@ -46,7 +46,7 @@ def hash_each(offsets: Offsets, data: Bytes, hashes: Hashes) -> None:
 
 
 @compiled
-def address(
+def address_votes(
     first: int,
     starts: Numbers,
     sources: Numbers,
@@ -59,8 +59,9 @@ def address(
     """Write the rows of a chunk, of the nodes from `first` on, in the order of their lengths.
 
     So loops over rows that follow each other take equally many turns, which a processor predicts;
-    otherwise, `pull` takes half as long again. A row has the places of the votes for its node: the
-    vote of node n for nodes of its own domain is at n, and its vote for others at n + `beyond`.
+    otherwise, `pull_votes` takes half as long again. A row has the places of the votes for its
+    node: the vote of node n for nodes of its own domain is at n, and its vote for others at
+    n + `beyond`.
     """
     begins = np.zeros(LENGTHS + 1, np.int64)
     for row in range(order.size):
@@ -81,7 +82,7 @@ def address(
 
 
 @compiled
-def count(links: Places, counts: Indices) -> None:
+def count_votes(links: Places, counts: Indices) -> None:
     """Count the links that carry each vote: add the number of those that have each place."""
     for at in range(links.size):
         counts[links[at]] += 1
@@ -98,7 +99,9 @@ def count_changes(places: Numbers, counts: Indices) -> None:
 
 
 @compiled
-def pull(counts: Counts, links: Places, order: Order, votes: Floats, received: Floats) -> float:
+def pull_votes(
+    counts: Counts, links: Places, order: Order, votes: Floats, received: Floats
+) -> float:
     """Add up the votes that each node receives, of rows that begin with a chunk; and all of them.
 
     Slices of a chunk are indexed from 0 or by numbers without a sign: numba compares others with 0.
@@ -119,7 +122,7 @@ def pull(counts: Counts, links: Places, order: Order, votes: Floats, received: F
 
 
 @compiled
-def correct(nodes: Numbers, places: Numbers, votes: Floats, received: Floats) -> float:
+def correct_votes(nodes: Numbers, places: Numbers, votes: Floats, received: Floats) -> float:
     """Add the votes at some places to those that nodes receive; subtract that at ~place.
 
     Returns the sum.
@@ -134,7 +137,7 @@ def correct(nodes: Numbers, places: Numbers, votes: Floats, received: Floats) ->
 
 
 @summing
-def move(
+def move_ranks(
     received: Floats,
     ranks: Floats,
     preference: Floats,
@@ -161,7 +164,7 @@ def move(
 
 
 @compiled
-def vote(ranks: Floats, inner: Floats, outer: Floats, within: Floats, beyond: Floats) -> None:
+def cast_votes(ranks: Floats, inner: Floats, outer: Floats, within: Floats, beyond: Floats) -> None:
     """Write what each link of a node within its domain carries, and each link to others."""
     for node in range(ranks.size):
         rank = ranks[node]
@@ -170,7 +173,7 @@ def vote(ranks: Floats, inner: Floats, outer: Floats, within: Floats, beyond: Fl
 
 
 @compiled
-def multiply(ranks: tuple[Floats, ...], products: Floats) -> None:
+def multiply_changes(ranks: tuple[Floats, ...], products: Floats) -> None:
     """Add up the products of the changes between the last ranks, newest first, with each other."""
     changes = np.empty((KEPT, BLOCK))
     size = ranks[0].size
@@ -201,7 +204,7 @@ def _product(ours: Floats, theirs: Floats) -> float:
 
 
 @compiled
-def combine(ranks: tuple[Floats, ...], weights: Floats) -> None:
+def combine_ranks(ranks: tuple[Floats, ...], weights: Floats) -> None:
     """Replace the oldest ranks by the weighted sums of the others."""
     into = ranks[KEPT]
     for node in range(into.size):

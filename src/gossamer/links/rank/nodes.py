@@ -6,7 +6,7 @@ Names are read of hosts, and of the pages that were added since the graph was bu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,21 +17,21 @@ from gossamer.links.graph import naming
 from gossamer.links.graph.names import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.stored import Stored
-    from gossamer.links.rank.fetched_nodes import Known
+    from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats, Indices
-    from gossamer.links.rank.listed import Lists
+    from gossamer.links.rank.trust import Listed, Lists
     from gossamer.state.workspace import Workspace
 
     Flags = npt.NDArray[np.bool_]
 
 
-class Nodes(NamedTuple):
+class NodeTraits(NamedTuple):
     """The nodes of a graph, and after them what was fetched but has no links."""
 
     domains: Indices
@@ -45,62 +45,94 @@ class Nodes(NamedTuple):
     """The hosts of the fetched nodes, some of them more than once."""
 
 
-def described(
+class HostBatch(NamedTuple):
+    """Hosts of consecutive nodes."""
+
+    hosts: list[str]
+    sizes: Numbers
+    """How many of the nodes each host has."""
+    nodes: slice
+
+    def spread(self, values: Sequence[Any] | Indices) -> npt.NDArray[Any]:
+        """Repeat a value of each host for its nodes."""
+        return np.repeat(np.asarray(values), self.sizes)
+
+    def count_set(self, flags: Flags) -> Numbers:
+        """Count the nodes of each host whose flags, among those of all nodes, are set."""
+        so_far = np.append(0, np.cumsum(flags[self.nodes]))
+        counts: Numbers = np.diff(so_far[np.append(0, np.cumsum(self.sizes))])
+        return counts
+
+
+def describe_nodes(
     work: Workspace,
     graph: Stored,
     kind: str,
     lists: Lists,
-    found: Known,
+    known: KnownNodes,
     factors_of: Mapping[str, float],
-) -> Nodes:
-    """`factors_of`: the factors of the votes of hosts, by the evidence of farms."""
+) -> NodeTraits:
+    """Collect what the iteration needs to know of each node. Raises StoreError for damage.
+
+    `factors_of`: the factors of the votes of hosts, by the evidence of farms.
+    """
     count = graph.forward.nodes
-    domains = np.empty(count, np.int32)
-    counted = np.ones(count)
-    marks = np.zeros((len(lists), count + len(found.others)), bool)
-    fetched = np.zeros(marks.shape[1], bool)
-    fetched[found.fetched] = fetched[count:] = True
-    fetched_hosts = [found.others]
-    if kind == "page":
-        runs = naming.runs_of(naming.names_of(found.others))
-        fetched_hosts = [pa.array(runs.hosts, pa.large_string())]
-    numbers, at = naming.Domains(), 0
-    for hosts, nodes in hosts_of(work, graph, kind):
-        end = at + int(nodes.sum())
-        if end > count:
+    fetched = np.zeros(count + len(known.others), bool)
+    fetched[known.fetched] = fetched[count:] = True
+    domains, factors = np.empty(count, np.int32), np.ones(count)
+    trusted, distrusted = marks = np.zeros((len(lists), fetched.size), bool)
+    fetched_hosts = [_hosts_beside(known.others, kind)]
+    numbers, end = naming.Domains(), 0
+    for batch in host_batches(work, graph, kind):
+        if batch.nodes.stop > count:
             break
-        domains[at:end] = np.repeat(numbers.of(hosts), nodes)
+        domains[batch.nodes] = batch.spread(numbers.of(batch.hosts))
         if factors_of:
-            each = (factors_of.get(host, 1.0) for host in hosts)
-            counted[at:end] = np.repeat(np.fromiter(each, np.float64), nodes)
-        for mark, entries in zip(marks, lists, strict=True):
-            if entries.hosts:
-                is_listed = np.fromiter((host in entries.hosts for host in hosts), bool)
-                mark[at:end] = np.repeat(is_listed, nodes)
-        has_fetched = counts_in_runs(fetched[at:end], nodes) > 0
-        fetched_hosts.append(pa.array(hosts, pa.large_string()).filter(pa.array(has_fetched)))
-        at = end
-    if at != count:
+            factors[batch.nodes] = batch.spread([factors_of.get(host, 1.0) for host in batch.hosts])
+        for mark, listed in zip(marks, lists, strict=True):
+            if listed.hosts:
+                mark[batch.nodes] = batch.spread([host in listed.hosts for host in batch.hosts])
+        has_fetched = pa.array(batch.count_set(fetched) > 0)
+        fetched_hosts.append(pa.array(batch.hosts, pa.large_string()).filter(has_fetched))
+        end = batch.nodes.stop
+    if end != count:
         raise StoreError(work.root, "its link graph has other nodes than names", REMEDY)
-    for mark, entries in zip(marks, lists, strict=True):
-        urls = pa.array([name_of(url) for url in sorted(entries.urls)], pa.string())
-        places = graph.names.numbers(urls)
+    for mark, listed in zip(marks, lists, strict=True):
+        _mark_pages(mark, listed, graph, kind, known.others)
+    return NodeTraits(
+        domains, fetched, trusted, distrusted, factors, pa.concat_arrays(fetched_hosts)
+    )
+
+
+def _hosts_beside(others: pa.LargeStringArray, kind: str) -> pa.LargeStringArray:
+    """The hosts of what is fetched but no node: of pages, or hosts themselves."""
+    return naming.hosts(naming.names_of(others)) if kind == "page" else others
+
+
+def _mark_pages(
+    mark: Flags, listed: Listed, graph: Stored, kind: str, others: pa.LargeStringArray
+) -> None:
+    """Mark the listed pages among the nodes, and after them what is listed of the others."""
+    if listed.urls:
+        names = pa.array([name_of(url) for url in sorted(listed.urls)], pa.string())
+        places = graph.names.numbers(names)
         mark[places[places >= 0]] = True
-        if entries.urls or entries.hosts:
-            mark[count:] = [entries.has(key, kind) for key in found.others.to_pylist()]
-    trusted, distrusted = marks
-    return Nodes(domains, fetched, trusted, distrusted, counted, pa.concat_arrays(fetched_hosts))
+    if not listed.is_empty:
+        mark[graph.forward.nodes :] = [listed.has(key, kind) for key in others.to_pylist()]
 
 
-def counts_in_runs(flags: Flags, sizes: Numbers) -> Numbers:
-    """How many flags are set in each of consecutive runs of these sizes."""
-    so_far = np.append(0, np.cumsum(flags))
-    counts: Numbers = np.diff(so_far[np.append(0, np.cumsum(sizes))])
-    return counts
+def host_batches(work: Workspace, graph: Stored, kind: str) -> Iterator[HostBatch]:
+    """The hosts of all nodes, in batches, in the order of the nodes."""
+    first = 0
+    for hosts, sizes in _hosts_and_sizes(work, graph, kind):
+        last = first + int(sizes.sum())
+        yield HostBatch(hosts, sizes, slice(first, last))
+        first = last
 
 
-def hosts_of(work: Workspace, graph: Stored, kind: str) -> Iterator[tuple[list[str], Numbers]]:
-    """Hosts, in batches, and how many consecutive nodes each has."""
+def _hosts_and_sizes(
+    work: Workspace, graph: Stored, kind: str
+) -> Iterator[tuple[list[str], Numbers]]:
     listed, hosts, added = (
         [f"{work.root}/{file.path}" for file in files]
         for files in (graph.listed, graph.hosts, graph.added)

@@ -35,41 +35,35 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.links.rank import kernels
-from gossamer.links.rank.extrapolation import KEPT, Cycle, weights
-from gossamer.links.rank.rows import Span
-from gossamer.links.rank.shares import shares
+from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapolation_weights
+from gossamer.links.rank.shares import Shares, link_shares
+from gossamer.links.rank.vote_rows import Span
 
 if TYPE_CHECKING:
     from gossamer.config import RankConfig
     from gossamer.links.rank.kernels import Floats
-    from gossamer.links.rank.rows import Threads, Votes
+    from gossamer.links.rank.vote_rows import SpanThreads, Votes
 
 
-class Shared(NamedTuple):
-    """How each node of the graph shares its rank, with its factor."""
-
-    inner: Floats
-    """What a link within its domain carries."""
-    outer: Floats
-    """What a link to another domain carries."""
-
-
-class Ranked(NamedTuple):
+class FixedPoint(NamedTuple):
     ranks: Floats
     iterations: int
     error: float
     """A bound on Σ|rank − true rank|."""
 
 
-def shared(votes: Votes, weight: float, factor: Floats, threads: Threads) -> Shared:
-    """How nodes share their ranks. `weight`: as in `shares`; `factor`: of each node's votes."""
+def share_votes(votes: Votes, weight: float, factor: Floats, threads: SpanThreads) -> Shares:
+    """Share the ranks of nodes among their links.
+
+    `weight`: as in `link_shares`; `factor`: of each node's votes.
+    """
     links = votes.links()
-    found = Shared(*(np.empty(factor.size) for _ in Shared._fields))
+    found = Shares(*(np.empty(factor.size) for _ in Shares._fields))
 
     def share(span: Span) -> None:  # whose arrays fit into a processor's cache
         part = slice(*span)
         within, beyond = (each[part] for each in links)
-        each = shares(within, beyond, weight)
+        each = link_shares(within, beyond, weight)
         for whole, of_span in zip(found, each, strict=True):
             np.multiply(of_span, factor[part], out=whole[part])
 
@@ -77,25 +71,25 @@ def shared(votes: Votes, weight: float, factor: Floats, threads: Threads) -> Sha
     return found
 
 
-def bound(change: float, damping: float) -> float:
+def error_bound(change: float, damping: float) -> float:
     """The error of ranks that the last iteration changed by this sum."""
     return damping / (1 - damping) * change
 
 
 def fixed_point(
     votes: Votes,
-    shared: Shared,
+    shares: Shares,
     preference: Floats,
     start: Floats,
     config: RankConfig,
-    threads: Threads,
-) -> Ranked:
+    threads: SpanThreads,
+) -> FixedPoint:
     """The ranks of all nodes. `start` sums to 1, and is overwritten.
 
     `preference` and `start` may have more nodes, at their end, that have no links.
     """
-    iterates = _Iterates(votes, shared, preference, start, config.damping, threads)
-    cycle = Cycle(config.damping)
+    iterates = _Iterates(votes, shares, preference, start, config.damping, threads)
+    cycle = ExtrapolationCycle(config.damping)
     iteration, error = 0, np.inf
     while error > config.tolerance and iteration < config.iterations and start.size:
         if cycle.is_over:
@@ -104,10 +98,10 @@ def fixed_point(
         iteration += 1
         change = iterates.advance()
         if cycle.keeps(change):
-            error = bound(change, config.damping)
+            error = error_bound(change, config.damping)
         else:
             iterates.go_back()
-    return Ranked(np.maximum(iterates.newest, 0.0), iteration, error)
+    return FixedPoint(np.maximum(iterates.newest, 0.0), iteration, error)
 
 
 class _Iterates:
@@ -116,15 +110,15 @@ class _Iterates:
     def __init__(
         self,
         votes: Votes,
-        shared: Shared,
+        shares: Shares,
         preference: Floats,
         start: Floats,
         damping: float,
-        threads: Threads,
+        threads: SpanThreads,
     ) -> None:
-        self._votes, self._shared, self._preference = votes, shared, preference
+        self._votes, self._shares, self._preference = votes, shares, preference
         self._damping, self._threads = damping, threads
-        nodes = shared.inner.size
+        nodes = shares.inner.size
         self._alone = Span(nodes, start.size)
         """The nodes without links, which receive no votes."""
         self._ranks = [start, *(np.empty(start.size) for _ in range(KEPT))]
@@ -149,13 +143,13 @@ class _Iterates:
 
         def move(span: Span) -> float:
             part = slice(*span)
-            return kernels.move(
+            return kernels.move_ranks(
                 new[part],
                 old[part],
                 self._preference[part],
                 self._damping,
                 spread,
-                *self._shares(part),
+                *self._shares_of(part),
                 *self._cast[:, part],
             )
 
@@ -169,12 +163,12 @@ class _Iterates:
 
         def multiply(span: Span) -> Floats:
             found = np.zeros((KEPT, KEPT))
-            kernels.multiply(self._part(span), found)
+            kernels.multiply_changes(self._part(span), found)
             return found
 
         products = sum(self._threads.each(multiply, self._alone), np.zeros((KEPT, KEPT)))
-        found = weights(products)
-        self._threads.each(lambda span: kernels.combine(self._part(span), found), self._alone)
+        found = extrapolation_weights(products)
+        self._threads.each(lambda span: kernels.combine_ranks(self._part(span), found), self._alone)
         self._ranks = [self._ranks[-1], *self._ranks[:-1]]
         self._vote()
 
@@ -189,10 +183,10 @@ class _Iterates:
     def _vote(self) -> None:
         def vote(span: Span) -> None:
             part = slice(*span)
-            kernels.vote(self.newest[part], *self._shares(part), *self._cast[:, part])
+            kernels.cast_votes(self.newest[part], *self._shares_of(part), *self._cast[:, part])
 
         self._threads.each(vote)
 
-    def _shares(self, part: slice) -> tuple[Floats, Floats]:
-        inner, outer = self._shared
+    def _shares_of(self, part: slice) -> tuple[Floats, Floats]:
+        inner, outer = self._shares
         return inner[part], outer[part]

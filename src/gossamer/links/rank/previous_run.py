@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from gossamer.links.graph import naming
 from gossamer.links.graph.overlaid import apart
-from gossamer.links.rank.fetched_nodes import Known
+from gossamer.links.rank.fetched_nodes import KnownNodes
 from gossamer.state.lookup import open_checked
 from gossamer.storage import checksums
 from gossamer.storage.store import File, Layer
@@ -43,7 +43,7 @@ BATCH = 1 << 19
 """Pages that are looked up at once: some tens of megabytes."""
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class RankedRows(msgspec.Struct, frozen=True):
     """What the rows of a file of `ranks` are. Paths are relative to the crawl's folder."""
 
     base: str
@@ -60,7 +60,7 @@ class Remembered(msgspec.Struct, frozen=True):
 NAME = "nodes.msgpack"
 
 
-def remember(
+def remember_nodes(
     work: Workspace, graph: Stored, ranks: Sequence[Layer], fetched: Flags
 ) -> tuple[Layer, ...]:
     """Write what the next run recalls. `fetched`: of each row of `ranks`."""
@@ -69,7 +69,7 @@ def remember(
         return ()
     pages = tuple(file.path for file in work.store.listed("pages"))
     bits = np.packbits(fetched).tobytes()
-    found = Remembered(graph.base, files[0].path, pages, fetched.size, bits)
+    found = RankedRows(graph.base, files[0].path, pages, fetched.size, bits)
     data = msgspec.msgpack.encode(found)
     path = f"{work.store.attempt(RANKED_NODES.name)}/{NAME}"
     work.store.backend.create(path, data)
@@ -77,25 +77,25 @@ def remember(
     return (Layer(work.round, (file,)),)
 
 
-def recalled(work: Workspace, graph: Stored) -> Known | None:
+def recall_nodes(work: Workspace, graph: Stored) -> KnownNodes | None:
     """What is known of the pages; None if all of them have to be looked up.
 
     Raises MissingFile or StoreError for damaged files.
     """
-    last = _last(work, graph)
-    newer = None if last is None else _unread(work, last)
+    last = _read_last(work, graph)
+    newer = None if last is None else _unread_layers(work, last)
     if last is None or newer is None:
         return None
     built = apart(graph.forward)[0].nodes
     bits = np.unpackbits(np.frombuffer(last.fetched, np.uint8), count=last.rows).astype(bool)
-    ranks, urls = _ranks(work, last, built)
+    ranks, urls = _read_ranks(work, last, built)
     numbers = graph.names.numbers(naming.names_of(urls))
     fetched = np.zeros(graph.forward.nodes, bool)
     fetched[:built] = bits[:built]
     is_node = numbers >= 0
     fetched[numbers[is_node]] = bits[built:][is_node]
     others, are_fetched = [urls.filter(pa.array(~is_node))], [bits[built:][~is_node]]
-    for pages, statuses in _statuses(work, newer):
+    for pages, statuses in _read_statuses(work, newer):
         found = graph.names.numbers(naming.names_of(pages))
         fetched[found[found >= 0]] = statuses[found >= 0]
         others.append(pages.filter(pa.array(found < 0)))
@@ -105,7 +105,7 @@ def recalled(work: Workspace, graph: Stored) -> Known | None:
     is_other[listed.indices.to_numpy()] = np.concatenate(are_fetched)  # the newest one stays
     ranks_of_others = np.full(is_other.size, np.nan)
     ranks_of_others[: len(others[0])] = ranks[built:][~is_node]
-    return Known(
+    return KnownNodes(
         np.flatnonzero(fetched),
         np.concatenate([np.arange(built), numbers[is_node]]),
         np.concatenate([ranks[:built], ranks[built:][is_node]]),
@@ -115,17 +115,17 @@ def recalled(work: Workspace, graph: Stored) -> Known | None:
     )
 
 
-def _last(work: Workspace, graph: Stored) -> Remembered | None:
+def _read_last(work: Workspace, graph: Stored) -> RankedRows | None:
     """What the last run left, if it is intact, and of this graph and these ranks."""
     files = work.store.whole(RANKED_NODES.name)
     if not files:
         return None
-    last = msgspec.msgpack.decode(work.store.backend.read(files[0].path), type=Remembered)
+    last = msgspec.msgpack.decode(work.store.backend.read(files[0].path), type=RankedRows)
     ranks = [file.path for file in work.store.listed("ranks")]
     return last if last.base == graph.base and ranks == [last.ranks] else None
 
 
-def _unread(work: Workspace, last: Remembered) -> list[Layer] | None:
+def _unread_layers(work: Workspace, last: RankedRows) -> list[Layer] | None:
     """The layers of `pages` that the last run did not read, oldest first; None if these are all.
 
     Layers that it read and that are gone were merged into one of these (`lsm.py`).
@@ -137,7 +137,9 @@ def _unread(work: Workspace, last: Remembered) -> list[Layer] | None:
     return [] if layers else None
 
 
-def _ranks(work: Workspace, last: Remembered, built: int) -> tuple[Floats, pa.LargeStringArray]:
+def _read_ranks(
+    work: Workspace, last: RankedRows, built: int
+) -> tuple[Floats, pa.LargeStringArray]:
     """The last ranks, and the URLs of those that follow the nodes of the graph as it was built."""
     work.store.files("ranks")  # checks them
     with open_checked(f"{work.root}/{last.ranks}", "ranks", ["url", "rank"]) as file:
@@ -150,7 +152,7 @@ def _ranks(work: Workspace, last: Remembered, built: int) -> tuple[Floats, pa.La
     return ranks, rest.slice(len(rest) - (ranks.size - built))
 
 
-def _statuses(work: Workspace, layers: Sequence[Layer]) -> Iterator[Statuses]:
+def _read_statuses(work: Workspace, layers: Sequence[Layer]) -> Iterator[Statuses]:
     """The rows of layers, oldest first. Raises MissingFile."""
     for layer in layers:
         work.store.check(layer.files)

@@ -33,7 +33,7 @@ class Choose(Protocol):
     def __call__(self, condition: Any, yes: Any, no: Any, /) -> Any: ...
 
 
-def shares(within: Any, beyond: Any, weight: float, choose: Choose = np.where) -> Shares:
+def link_shares(within: Any, beyond: Any, weight: float, choose: Choose = np.where) -> Shares:
     """The shares of pages with these numbers of links: arrays, or columns with their `choose`.
 
     Without links of a kind, the share of that kind has no meaning.
@@ -44,7 +44,7 @@ def shares(within: Any, beyond: Any, weight: float, choose: Choose = np.where) -
     return Shares(kept * even, even + moved)
 
 
-def factors(distrust: Any, nodes: Any) -> Any:
+def distrust_factors(distrust: Any, nodes: Any) -> Any:
     """The part of its votes that a page keeps, by its distrust among so many nodes.
 
     Distrust is the rank of a page in a walk against the links that starts at the distrusted pages

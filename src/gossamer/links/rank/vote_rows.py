@@ -47,8 +47,8 @@ class Span(NamedTuple):
     last: int
 
 
-class Held(NamedTuple):
-    """Rows of consecutive nodes: the places of the votes for each node (`kernels.address`)."""
+class VoteRows(NamedTuple):
+    """Rows of consecutive nodes: the places of the votes for each (`kernels.address_votes`)."""
 
     counts: Counts
     """The votes for each node, in the order of the rows here."""
@@ -57,7 +57,7 @@ class Held(NamedTuple):
     """The node of each row, counted from the first one of its chunk."""
 
 
-class Threads:
+class SpanThreads:
     """Threads that work on the spans of a graph: a context manager."""
 
     def __init__(self, nodes: int, threads: int) -> None:
@@ -100,7 +100,7 @@ class Votes:
         transposed: BvGraph | Overlaid,
         domains: Indices,
         memory_bytes: float,
-        threads: Threads,
+        threads: SpanThreads,
     ) -> None:
         """`domains`: the number of the domain of each node."""
         self._base, changes = apart(transposed)
@@ -110,10 +110,10 @@ class Votes:
         self._type: type[np.unsignedinteger[Any]] = (
             np.uint32 if 2 * self.beyond <= MAX_UINT32 else np.uint64
         )
-        self._changed, self._changes = self._addressed_changes(changes)
+        self._changed, self._changes = self._address_changes(changes)
         size = np.dtype(self._type).itemsize
         needed = size * self._base.arcs + BYTES_PER_NODE * self._base.nodes
-        self._held = self._decoded() if needed <= memory_bytes else None
+        self._held = self._decode_all() if needed <= memory_bytes else None
         """The rows of the graph as it was built; None if they do not fit."""
         self._links: dict[Span, slice] = {}
         """The links of each span that are held."""
@@ -135,7 +135,7 @@ class Votes:
         def count(span: Span) -> None:
             for rows in self._rows(span):
                 with one_at_a_time:
-                    kernels.count(rows.links, counts.ravel())
+                    kernels.count_votes(rows.links, counts.ravel())
 
         self._threads.each(count)
         kernels.count_changes(self._changes, counts.ravel())
@@ -151,63 +151,63 @@ class Votes:
         node, total = 0, 0.0
         for rows in self._rows(span):
             end = node + rows.counts.size
-            total += kernels.pull(*rows, votes, received[node:end])
+            total += kernels.pull_votes(*rows, votes, received[node:end])
             node = end
         received[node:] = 0  # of the nodes that were added since
         begin, end = np.searchsorted(self._changed, span)
-        return total + kernels.correct(
+        return total + kernels.correct_votes(
             self._changed[begin:end] - span.first, self._changes[begin:end], votes, received
         )
 
-    def _rows(self, span: Span) -> Iterator[Held]:
+    def _rows(self, span: Span) -> Iterator[VoteRows]:
         """The rows of the nodes of a span that were in the graph as it was built."""
         if self._held is None:
-            return self._addressed(span)
+            return self._decode(span)
         counts, links, order = self._held
         part = slice(*span)
-        return iter((Held(counts[part], links[self._links[span]], order[part]),))
+        return iter((VoteRows(counts[part], links[self._links[span]], order[part]),))
 
-    def _addressed(self, span: Span) -> Iterator[Held]:
+    def _decode(self, span: Span) -> Iterator[VoteRows]:
         first, last = (min(node, self._base.nodes) for node in span)
         for rows in self._base.rows(CHUNK, first, last):
             size = rows.starts.size - 1
             held = self._empty(size, rows.targets.size)
             where = self._domains, self.beyond
-            kernels.address(first, *rows, *where, held.counts, held.links, held.order)
+            kernels.address_votes(first, *rows, *where, held.counts, held.links, held.order)
             yield held
             first += size
 
-    def _decoded(self) -> Held:
+    def _decode_all(self) -> VoteRows:
         """All rows."""
         base = self._base
         held = self._empty(base.nodes, base.arcs)
         degrees = base.outdegrees(0, base.nodes)
         starts = np.append(0, degrees.cumsum())
         if starts[-1] != base.arcs:
-            raise _damaged()
+            raise _damaged_rows()
 
         def decode(span: Span) -> None:
             node, end = (min(node, base.nodes) for node in span)
-            for rows in self._addressed(span):
+            for rows in self._decode(span):
                 last = node + rows.counts.size
                 begin, size = starts[node], rows.links.size
                 if begin + size != starts[last]:
-                    raise _damaged()
+                    raise _damaged_rows()
                 held.counts[node:last], held.order[node:last] = rows.counts, rows.order
                 held.links[begin : begin + size] = rows.links
                 node = last
             if node != end:
-                raise _damaged()
+                raise _damaged_rows()
 
         self._threads.each(decode)
         return held
 
-    def _empty(self, nodes: int, links: int) -> Held:
-        return Held(
+    def _empty(self, nodes: int, links: int) -> VoteRows:
+        return VoteRows(
             np.empty(nodes, np.uint32), np.empty(links, self._type), np.empty(nodes, np.uint16)
         )
 
-    def _addressed_changes(self, changes: Changes) -> tuple[Numbers, Numbers]:
+    def _address_changes(self, changes: Changes) -> tuple[Numbers, Numbers]:
         """The nodes whose votes changed, and the places of these votes, of removed ones as ~place.
 
         Raises StoreError for nodes that the graph does not have.
@@ -216,10 +216,10 @@ class Votes:
         is_added = voters >= 0
         voters = np.where(is_added, voters, ~voters)
         if max(nodes.max(initial=0), voters.max(initial=0)) >= max(self._domains.size, 1):
-            raise _damaged()
+            raise _damaged_rows()
         places = voters + self.beyond * (self._domains[voters] != self._domains[nodes])
         return nodes, np.where(is_added, places, ~places)
 
 
-def _damaged() -> StoreError:
+def _damaged_rows() -> StoreError:
     return StoreError("the link graph", "its rows and their lengths differ", REMEDY)

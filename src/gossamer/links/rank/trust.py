@@ -1,9 +1,11 @@
-"""Pages and hosts that the user trusts or distrusts: `rank.trusted` and `rank.distrusted`."""
+"""Whose votes count more or less: pages and hosts that the user lists, and hosts of link farms."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import functions as F
 
 from gossamer.config.files import read_text
 from gossamer.errors import ConfigError
@@ -11,6 +13,8 @@ from gossamer.web.urls import host_of, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
 
     from gossamer.state.workspace import Workspace
 
@@ -36,14 +40,14 @@ class Lists(NamedTuple):
     distrusted: Listed
 
 
-def read(work: Workspace, kind: str) -> Lists:
-    """What is listed of the pages, or of the hosts. Raises ConfigError.
+def read_lists(work: Workspace, kind: str) -> Lists:
+    """Read `rank.trusted` and `rank.distrusted`, for pages or for hosts. Raises ConfigError.
 
     A trusted page makes its host trusted, but a host is not distrusted for one of its pages.
     """
     config = work.config.rank
-    trusted = _read("rank.trusted", config.trusted, config.trusted_file, work.root)
-    distrusted = _read("rank.distrusted", config.distrusted, config.distrusted_file, work.root)
+    trusted = _read_list("rank.trusted", config.trusted, config.trusted_file, work.root)
+    distrusted = _read_list("rank.distrusted", config.distrusted, config.distrusted_file, work.root)
     if kind == "page":
         return Lists(trusted, distrusted)
     hosts = trusted.hosts.union(map(host_of, trusted.urls))
@@ -57,7 +61,7 @@ def nothing_known(key: str) -> ConfigError:
     )
 
 
-def _read(key: str, entries: Sequence[str], file: str, folder: str) -> Listed:
+def _read_list(key: str, entries: Sequence[str], file: str, folder: str) -> Listed:
     lines = list(entries)
     if file:
         text, _ = read_text(Path(folder, file), f"write it, or remove {key}_file")
@@ -73,3 +77,14 @@ def _read(key: str, entries: Sequence[str], file: str, folder: str) -> Listed:
         else:
             hosts.add(host_of(url))
     return Listed(frozenset(urls), frozenset(hosts))
+
+
+def farm_factors(work: Workspace) -> DataFrame:
+    """The factors (host, farm_factor) of hosts that `farms` found, by the worst evidence.
+
+    No rows with `rank.farms = false`.
+    """
+    hosts = work.read("farms").where((F.col("kind") == "host") & (F.col("factor") < 1))
+    if not work.config.rank.farms:
+        hosts = hosts.limit(0)
+    return hosts.groupBy(F.col("name").alias("host")).agg(F.min("factor").alias("farm_factor"))
