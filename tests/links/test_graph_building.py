@@ -99,7 +99,9 @@ def test_runs_are_merged(
         assert len(set(arcs)) == rows.targets.size == arc_rows.transpose_rows(rows).targets.size
         listed.append(arc_rows.transpose_rows(arc_rows.transpose_rows(rows)))
     last = min(first + size, NODES)
-    found = arc_rows.merge_rows(listed, first, max(first, last))
+    found = arc_rows.merge_rows(
+        [rows.part(first, last) for rows in listed], first, max(first, last)
+    )
     total = sum(map(Counter, given), Counter())
     expected = [
         sorted(dst for src, dst in total if src == node) for node in range(first, max(first, last))

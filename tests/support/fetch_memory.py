@@ -75,7 +75,7 @@ def watched(parts: Sequence[Part], each: int) -> Iterator[tuple[int, float]]:
     process.start()
     task, last, root = 0, 0, Path(parts[0].root)
     while process.is_alive():
-        time.sleep(LOOK_S)
+        process.join(LOOK_S)
         for beat in heartbeats(str(root)):
             task += beat.done < last
             last = beat.done

@@ -101,7 +101,8 @@ def write_graph(
 
 def encode_range(task: NodeRange) -> Iterator[Row]:
     """Write the files of a part, as a graph by itself."""
-    rows = merge_rows([ArcRun(path) for path in task.runs], task.first, task.last)
+    parts = [ArcRun(path).part(task.first, task.last) for path in task.runs]
+    rows = merge_rows(parts, task.first, task.last)
     yield _write_part(task, rows)
     if task.hosts:
         first_pages = first_pages_of(task.hosts)

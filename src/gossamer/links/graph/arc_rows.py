@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.arc_runs import ArcRun
 
     Indices = npt.NDArray[np.int32]
 
@@ -63,12 +62,11 @@ def transpose_rows(rows: ArcRows) -> ArcRows:
     return rows_of_sorted_arcs(rows.targets[order], sources[order], links)
 
 
-def merge_rows(runs: Sequence[ArcRows | ArcRun], first: int, last: int) -> ArcRows:
-    """Merge the rows of the nodes from `first` to before `last`, also of those without arcs.
+def merge_rows(parts: Sequence[ArcRows], first: int, last: int) -> ArcRows:
+    """Merge rows of the nodes from `first` to before `last`, with empty ones of those without arcs.
 
-    An arc that is in several runs is there once, and its links are added up.
+    An arc that is in several parts is there once, and its links are added up.
     """
-    parts = [rows.part(first, last) for rows in runs]
     counts = np.zeros(last - first + 1, np.int64)
     for rows in parts:
         counts[rows.sources - first + 1] += np.diff(rows.starts)
