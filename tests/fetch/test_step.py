@@ -173,6 +173,14 @@ def test_a_host_that_cannot_be_reached_is_tried_once(server: Loopback, crawl: Cr
     assert fetched.outcomes() == ["not_found"] + ["unreachable"] * 20
 
 
+def test_a_host_that_answers_one_scheme_only_is_asked_for_its_other_pages(crawl: Crawl) -> None:
+    first = [wanted(f"https://a.test/{n}", score=2.0) for n in range(3)]
+    fetched = crawl([*first, *(f"http://a.test/{n}" for n in range(3))])
+    outcomes = {url: row["outcome"] for url, row in fetched.rows.items()}
+    assert [outcomes[f"http://a.test/{n}"] for n in range(3)] == ["not_found"] * 3
+    assert [outcomes[f"https://a.test/{n}"] for n in range(3)] == ["tls"] * 3
+
+
 def test_a_slow_robots_holds_up_its_own_host_alone(server: Loopback, crawl: Crawl) -> None:
     """It is answered once the other host's last page was asked for."""
     last_page_asked = asyncio.Event()

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tests.mutation.closest import Closeness
+from tests.mutation.closest import Closeness, enclosing
 from tests.mutation.mutators import Mutant, compiles, mutants
 from tests.mutation.trial import Trial
 from tests.support.repository import ROOT
@@ -53,7 +53,7 @@ def main() -> int:
             original = path.read_text()
             before, after = mutant.lines(original)
             print(f"{path.relative_to(ROOT)}:{mutant.line}  {before}  →  {after}", flush=True)
-            if reason := known.get((before, after)):
+            if reason := known.get((enclosing(original, mutant.line), before, after)):
                 print(f"equivalent: {reason}")
                 continue
             tests = closeness.closest(path, mutant.line)[:FILES]
@@ -84,11 +84,11 @@ def sample(number: int, seed: int, only: str) -> Iterator[tuple[Path, Mutant]]:
         yield path, chance.choice([m for m in places[path, line] if compiles(m.apply(source))])
 
 
-def equivalents() -> dict[tuple[str, str], str]:
-    """The reasons of `equivalent.txt` by the lines of original and mutant."""
+def equivalents() -> dict[tuple[str, ...], str]:
+    """The reasons of `equivalent.txt` by function, line and changed line."""
     text = Path(__file__).with_name("equivalent.txt").read_text()
     blocks = [block.splitlines() for block in text.split("\n\n")[1:]]
-    return {(before, after): " ".join(reason) for before, after, *reason in blocks}
+    return {tuple(block[:3]): " ".join(block[3:]) for block in blocks}
 
 
 def difference(original: str, mutated: str) -> str:

@@ -38,7 +38,7 @@ class Closeness:
     def closest(self, path: Path, line: int) -> list[Path]:
         """The test files that may notice a change of that line, the closest first."""
         module = next(name for name, each in self.files.items() if each == path)
-        function = _enclosing(ast.parse(path.read_text()), line)
+        function = enclosing(path.read_text(), line)
         scores = {test: self._score(test, module, function) for test in self.tests}
         return [self.tests[test] for test in sorted(scores, key=scores.__getitem__, reverse=True)]
 
@@ -70,10 +70,10 @@ class Closeness:
         return names & self.files.keys()
 
 
-def _enclosing(tree: ast.Module, line: int) -> str:
+def enclosing(source: str, line: int) -> str:
     """The name of the innermost function or class of a line."""
     name = "no function"
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if (
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and node.end_lineno is not None
