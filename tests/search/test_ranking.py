@@ -337,7 +337,7 @@ def test_pairs_count_alike_in_either_step(
     in_first, in_second = scores(few=len(pages)), scores(few=0)
     assert in_first
     assert in_second == pytest.approx(in_first)
-    monkeypatch.setattr(ranking.QueryPlan, "_later", ())
+    monkeypatch.setattr(ranking.QueryPlan, "_second_step", ())
     assert scores(few=0) != pytest.approx(in_first)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.search.broker import MIN_WHOLE
+from gossamer.search.matching import MIN_WHOLE
 from gossamer.search.searcher import Searcher
 from tests.support.small_index import crawl, put_index
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gossamer.index.format.schema import host_bits
 from gossamer.search.messages import Candidate  # noqa: TC001  # msgspec reads it
-from gossamer.search.results import Hit
-from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gossamer.search.messages import HitFields, Place
+    from gossamer.search.messages import Place
 
 HOST_RESULTS = 2
 """Results per host that count in full."""
@@ -83,28 +81,3 @@ def demote_crowded_hosts(placed: Sequence[PlacedPage]) -> list[PlacedPage]:
             last[host] = placed[number]
     order = sorted(range(len(placed)), key=worth.__getitem__, reverse=True)
     return [placed[number] for number in order]
-
-
-def make_hit(
-    placed: PlacedPage, fields: HitFields, pages: int, explanation: dict[str, Any] | None
-) -> Hit:
-    """The hit of a placed candidate, in an index of `pages` pages."""
-    static_rank = placed.page.static_rank
-    return Hit(
-        url=fields.url,
-        title=fields.title,
-        snippet=fields.snippet,
-        score=placed.score,
-        host=host_of(fields.url),
-        fetched_ms=fields.fetched_ms,
-        rank=static_rank / pages if static_rank else None,
-        language=fields.language,
-        kind=fields.kind,
-        image=fields.image,
-        date_ms=fields.date_ms,
-        copies=fields.copies,
-        versions=fields.versions,
-        partial=placed.partial,
-        more=placed.more,
-        explanation=explanation,
-    )

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter, defaultdict
-from functools import partial
-from itertools import repeat
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import tantivy
+from msgspec.structs import replace
 from tantivy import Occur, Query
 
 from gossamer.index.format import schema, stored_text
@@ -24,6 +23,14 @@ from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
+from gossamer.search.index_search import (
+    IndexMatches,
+    candidate_query,
+    merge_candidates,
+    merge_facets,
+    read_candidates,
+    search_index,
+)
 from gossamer.search.interpretation import telling_words
 from gossamer.search.languages import smoothed_idf
 from gossamer.search.messages import (
@@ -56,17 +63,15 @@ from gossamer.search.open_parts import open_languages
 from gossamer.search.profiles import cosine, lnc, ltc
 from gossamer.search.query_plans import Index, QueryPlans
 from gossamer.search.ranking import Ranking
-from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 from gossamer.search.snippets import Snippets
 from gossamer.search.spelling import Spelling
 from gossamer.search.statistics import Statistics, SummedStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path, PurePath
 
     from gossamer.config import RankingConfig
-    from gossamer.search.clauses import CandidateQuery
     from gossamer.search.messages import Place, Reply, Request
     from gossamer.search.profiles import Vector
     from gossamer.search.ranking import QueryPlan
@@ -130,69 +135,54 @@ class Node:
 
     def find(self, ask: Find) -> FoundPages:
         whole = [self._plans.plan_for(number, ask) for number in self._whole]
-        # Search the first tier only if enough pages can have the words that it may suffice.
-        tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
-        first = [self._plans.plan_for(number, ask) for number in self._first] if tier else []
-        if first:
-            tier = sum(each.max_matches_here for each in first) >= ENOUGH
-        plans = first if tier else whole
-        total, content_words, searched = 0, 0, 0
-        rescore, loose, exact = False, False, True
-        found: list[Candidate] = []
-        facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
-        for number, query_plan in zip(self._first if tier else self._whole, plans, strict=True):
-            searcher = self._indexes[number].searcher
-            searched += searcher.num_docs
-            plan = _candidate_query(query_plan, ask)
-            content_words = max(content_words, plan.words)
-            loose = loose or query_plan.is_loose
-            rescore = rescore or (plan.rescore and not ask.by_date)
-            query = plan.query
-            if query is None:
-                continue
-            order = "date_ms" if ask.by_date else None if plan.words else "static_rank"
-            counted = plan.min_matches < 0 or order is not None
-            answer = searcher.search(query, ask.limit, counted, order)
-            # `count` is missing in tantivy's stubs.
-            total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
-            exact = exact and (counted or plan.exact)
-            more = 0.0 if order else self._plans.score_bonus(number, ask)
-            found += _candidates(number, searcher, answer.hits, more, dated=ask.dated)
-            if ask.facets and answer.hits:
-                _count_facets(facets, searcher, query)
-        if tier and self._first and total < ENOUGH and not ask.any_term:
-            return FoundPages(
-                self.state, self.pages, searched, total, content_words, rescore, loose, []
-            )
-        titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
-        if titled:
-            known = {each.key for each in titled}
-            found = [*titled, *(each for each in found if each.key not in known)]
-        if titled or len(plans) > 1:  # tantivy has sorted those of a single index
-            found = sorted(found, key=candidate_order)[: ask.limit]
-        facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
-        return FoundPages(
+        tier = self._can_first_tier_suffice(ask, whole)
+        matches = [self._search(number, ask) for number in (self._first if tier else self._whole)]
+        content_words = max((each.content_words for each in matches), default=0)
+        found = FoundPages(
             self.state,
             self.pages,
-            searched,
-            total,
+            sum(each.searched for each in matches),
+            sum(each.total for each in matches),
             content_words,
-            rescore and content_words > 0,
-            loose,
+            any(each.rescore for each in matches) and content_words > 0,
+            any(each.loose for each in matches),
+            [],
+        )
+        if tier and self._first and found.total < ENOUGH and not ask.any_term:
+            return found  # the broker asks again, for all tiers
+        titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
+        return replace(
             found,
-            facet_counts,
-            exact,
+            candidates=merge_candidates(titled, [each.candidates for each in matches], ask.limit),
+            facets=merge_facets(each.facets for each in matches) if ask.facets else {},
+            exact=all(each.exact for each in matches),
+        )
+
+    def _can_first_tier_suffice(self, ask: Find, whole: Iterable[QueryPlan]) -> bool:
+        """Whether to search only the first tier: enough of its pages can have the words."""
+        if not (ask.first and self._tiered) or sum(each.max_matches for each in whole) < ENOUGH:
+            return False
+        first = [self._plans.plan_for(number, ask) for number in self._first]
+        return not first or sum(each.max_matches_here for each in first) >= ENOUGH
+
+    def _search(self, number: int, ask: Find) -> IndexMatches:
+        return search_index(
+            number,
+            self._indexes[number].searcher,
+            self._plans.plan_for(number, ask),
+            ask,
+            lambda: self._plans.score_bonus(number, ask),
         )
 
     def _title_matches(self, ask: Find, whole: Iterable[QueryPlan]) -> Iterator[Candidate]:
         """Pages of all tiers whose titles match the query."""
-        for number, query_plan in enumerate(whole):
-            query = query_plan.title_matches(any_term=ask.any_term)
+        for number, plan in enumerate(whole):
+            query = plan.title_matches(any_term=ask.any_term)
             if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
                 hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
-                more = self._plans.score_bonus(number, ask)
-                yield from _candidates(number, searcher, hits, more, dated=ask.dated)
+                bonus = self._plans.score_bonus(number, ask)
+                yield from read_candidates(number, searcher, hits, bonus, dated=ask.dated)
 
     def rescore(self, ask: Rescore) -> Rescored:
         added: dict[Place, float] = {}
@@ -253,7 +243,7 @@ class Node:
             )
             address = tantivy.DocAddress(*at)
             (key,) = searcher.fast_field_values("key", [address])
-            plan = _candidate_query(query_plan, ask.find)
+            plan = candidate_query(query_plan, ask.find)
             more = self._plans.score_bonus(number, ask.find)
             steps = (
                 plan.query,
@@ -313,57 +303,9 @@ def is_first_tier(folder: PurePath) -> bool:
     return shard_of(folder) == FIRST
 
 
-def _candidate_query(query_plan: QueryPlan, ask: Find) -> CandidateQuery:
-    return query_plan.any_term(counted=ask.counted) if ask.any_term else query_plan.all_terms()
-
-
-def _candidates(
-    number: int,
-    searcher: tantivy.Searcher,
-    hits: Sequence[tuple[Any, tantivy.DocAddress]],
-    more: float,
-    *,
-    dated: bool,
-) -> list[Candidate]:
-    """The pages of `hits`, with `more` added to their values."""
-    addresses = [address for _, address in hits]
-    values: Callable[[str], Any] = partial(searcher.fast_field_values, doc_addresses=addresses)
-    dates = values("date_ms") if dated else repeat(None, len(hits))
-    return [
-        Candidate(
-            (value or 0.0) + more,
-            static_rank or 0.0,
-            key,
-            date_ms,
-            (number, at.segment_ord, at.doc),
-        )
-        for (value, at), static_rank, key, date_ms in zip(
-            hits, values("static_rank"), values("key"), dates, strict=True
-        )
-    ]
-
-
-def candidate_order(candidate: Candidate) -> tuple[float, Place]:
-    """A sort key. Ties are in index order, as in tantivy, so a lower limit gives a prefix."""
-    return -candidate.value, candidate.place
-
-
 def _stored_text(stored: schema.StoredDocument) -> str:
     """Title and beginning of the text: the words by which pages are compared."""
     return f"{stored.title}\n{stored_text.read_beginning(stored.text, COMPARED_CHARS)}"
-
-
-def _count_facets(
-    facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query
-) -> None:
-    """Add the counts of the most frequent values of each facet among all matching pages."""
-    aggregations = {name: {"terms": {"field": name, "size": FACET_VALUES}} for name in FACETS}
-    found = searcher.aggregate(query, aggregations)
-    for name in FACETS:
-        for bucket in found[name]["buckets"]:
-            value = bucket["key"]
-            text = str(int(value)) if isinstance(value, float) else str(value)
-            facets[name][text] += bucket["doc_count"]
 
 
 _OF_A_STATE = (Show, Explain, Weigh, Rescore)

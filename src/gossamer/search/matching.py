@@ -1,0 +1,234 @@
+"""The best pages for a question: with all terms, then with any term, ordered by their whole scores.
+
+The nodes find candidates by words; the best of them are rescored. `broker.py` has the order of the
+phases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from gossamer.search import query as query_tree
+from gossamer.search.diversity import PlacedPage, demote_crowded_hosts, merge_partial_matches
+from gossamer.search.messages import (
+    ENOUGH,
+    MAX_LIMIT,
+    REORDERED,
+    FoundPages,
+    Rescore,
+    Rescored,
+    Weigh,
+    Weighed,
+)
+from gossamer.search.profiles import scores
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from gossamer.config import RankingConfig
+    from gossamer.search.conversation import Conversation
+    from gossamer.search.messages import Find, Question, RequestGenerator
+    from gossamer.search.query import Query
+    from gossamer.search.recency import FreshnessIntent
+
+RESCORED = 30
+"""The best pages by words, which get the second step of the ranking."""
+MIN_WHOLE = 10
+MAX_AHEAD = 50
+PROMISING = 0.6
+"""If enough pages have all words, those that lack some are sought among the MAX_AHEAD best by
+words, with a score of at least PROMISING times that of the last of the MIN_WHOLE first."""
+
+
+class Matches(NamedTuple):
+    """The pages that match, of the `searched` ones of all `pages`."""
+
+    replies: Mapping[int, FoundPages]
+    placed: list[PlacedPage]
+    """The best of them, in the order of their words."""
+    pages: int
+    searched: int
+    total: int
+    """How many match, extrapolated to all pages if not all were searched."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether only the first tier was searched."""
+        return self.searched < self.pages
+
+    @property
+    def exact(self) -> bool:
+        """Whether they were counted."""
+        return all(each.exact for each in self.replies.values())
+
+    @property
+    def content_words(self) -> int:
+        return max((each.content_words for each in self.replies.values()), default=0)
+
+
+NO_MATCHES = Matches({}, [], 0, 0, 0)
+
+
+class MatchSearch:
+    """The search for the pages that match a question. Each method is a phase.
+
+    `all_terms`: the request for pages with all terms, whose page filters are replaced. `intent`:
+    the time that the query asks for.
+    """
+
+    def __init__(
+        self,
+        nodes: Conversation,
+        weights: RankingConfig,
+        question: Question,
+        all_terms: Find,
+        intent: FreshnessIntent | None,
+    ) -> None:
+        self.nodes = nodes
+        self.weights = weights
+        self.question = question
+        self.all_terms = all_terms
+        self.intent = intent
+        self.profile = question.profile or weights.profile
+        self.last = question.offset + question.limit
+        self._may_lack = query_tree.allows_partial_matches(all_terms.query)
+
+    @property
+    def tree(self) -> Query:
+        return self.all_terms.query
+
+    def any_term(self, whole: Matches) -> Find:
+        """The request for pages with any term."""
+        few = self.has_few(whole)
+        return replace(
+            self.all_terms,
+            first=whole.is_sample,
+            any_term=True,
+            facets=self.all_terms.facets and few,
+            counted=few,
+        )
+
+    def find_all_terms(self) -> RequestGenerator[Matches]:
+        """The best pages with all terms: of the first tier only, if it has enough of them."""
+        find = self.all_terms
+        found = yield from self.nodes.find(find)
+        if _first_tier_is_short(found.values()):
+            find = replace(find, first=False)
+            found = yield from self.nodes.find_afresh(find)
+        pages = sum(each.pages for each in found.values())
+        searched = sum(each.searched for each in found.values())
+        matched = sum(each.total for each in found.values())
+        placed = yield from self._best(found, find)
+        return Matches(found, placed, pages, searched, matched * pages // max(searched, 1))
+
+    def find_any_term(self, whole: Matches) -> RequestGenerator[Matches]:
+        """The best pages that have some of the terms and are not among `whole`, if needed."""
+        few, least = self.has_few(whole), 0.0
+        loose = not self.question.by_date and any(each.loose for each in whole.replies.values())
+        if not (loose or few):
+            return NO_MATCHES
+        limit = min(MAX_LIMIT, self.all_terms.limit + len(whole.placed)) if few else MAX_AHEAD
+        find = replace(self.any_term(whole), limit=limit)
+        found = yield from self.nodes.find(find)
+        if not few:
+            least = PROMISING * min((each.words for each in whole.placed[:MIN_WHOLE]), default=0)
+        known = {each.page.key for each in whole.placed}
+        placed = yield from self._best(found, find, known, least)
+        total = sum(each.total for each in found.values())
+        return Matches(found, placed, whole.pages, whole.searched, total)
+
+    def add_other_tiers(
+        self, whole: Matches, ranked: Sequence[PlacedPage]
+    ) -> RequestGenerator[tuple[Matches, list[PlacedPage]]]:
+        """Search all tiers, and append what the first one lacks to the pages that are `ranked`."""
+        find = replace(self.all_terms, first=False)
+        found = yield from self.nodes.find(find)
+        placed = yield from self._best(found, find)
+        total = sum(each.total for each in found.values())
+        before = {each.page.key for each in ranked}
+        rest = self.order(placed, [], few=False)
+        more = [each for each in rest if each.page.key not in before]
+        return Matches(found, placed, whole.pages, whole.pages, total), [*ranked, *more]
+
+    def has_few(self, whole: Matches) -> bool:
+        """Whether so few pages have all words that pages with some of them should follow."""
+        few = MIN_WHOLE if whole.content_words > 1 else 1
+        return self._may_lack and whole.content_words > 0 and whole.total < few
+
+    def order(
+        self, whole: list[PlacedPage], partial: list[PlacedPage], *, few: bool
+    ) -> list[PlacedPage]:
+        """Pages with all words and pages with some of them in their final order, best first."""
+        if self.question.by_date:
+            return [*whole, *partial]
+        front = [*whole[:REORDERED], *partial[:REORDERED]]
+        worth = scores(self.profile, front, self.weights, self.intent)
+        for each, score in zip(front, worth, strict=True):
+            each.score = score
+        better_than = 0 if few else MIN_WHOLE
+        front = merge_partial_matches(whole[:REORDERED], partial[:REORDERED], better_than)
+        if not query_tree.restricts_host(self.tree):
+            front = demote_crowded_hosts(front)
+        return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
+
+    def _best(
+        self,
+        found: Mapping[int, FoundPages],
+        find: Find,
+        known: Collection[int] = (),
+        least: float = 0,
+    ) -> RequestGenerator[list[PlacedPage]]:
+        """The candidates with `least` words, without `known` keys, the best of them rescored."""
+        best = _place_by_words(found, find)
+        best = [each for each in best if each.words >= least and each.page.key not in known]
+        if not self.question.by_date:
+            if any(each.rescore for each in found.values()):
+                yield from self._rescore(best[:RESCORED], find)
+            if self.profile == "cosine":
+                yield from self._weigh(best[:REORDERED], find)
+        return best
+
+    def _rescore(self, placed: Sequence[PlacedPage], find: Find) -> RequestGenerator[None]:
+        """Add the second step of the ranking to the scores of the best."""
+        added = yield from self.nodes.ask_about(
+            placed,
+            lambda state, pages: Rescore(state, find, [(page.place, page.key) for page in pages]),
+            Rescored,
+            lambda reply: reply.scores,
+        )
+        for each in placed:
+            each.words += added.get(each.place, 0.0)
+
+    def _weigh(self, placed: Sequence[PlacedPage], find: Find) -> RequestGenerator[None]:
+        """Set the cosines of the best with the query."""
+        cosines = yield from self.nodes.ask_about(
+            placed,
+            lambda state, pages: Weigh(
+                state, self.tree, [page.place for page in pages], find.counts
+            ),
+            Weighed,
+            lambda reply: reply.cosines,
+        )
+        for each in placed:
+            each.cosine = cosines.get(each.place, 0.0)
+
+
+def _place_by_words(found: Mapping[int, FoundPages], find: Find) -> list[PlacedPage]:
+    """The candidates by the scores of their words, the only scores known so far."""
+    scored = not find.by_date and any(each.content_words for each in found.values())
+    placed = [
+        PlacedPage(number, page, find.any_term, words := page.value if scored else 0.0, words)
+        for number, each in found.items()
+        for page in each.candidates
+    ]
+    if len(found) > 1:
+        placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
+    return placed[: find.limit]
+
+
+def _first_tier_is_short(found: Collection[FoundPages]) -> bool:
+    """Whether only the first tier was searched, and too few of its pages match."""
+    partly = [each for each in found if each.searched < each.pages]
+    return bool(partly) and sum(each.total for each in partly) < ENOUGH
