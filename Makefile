@@ -28,6 +28,12 @@ INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep51
 marked = $(shell grep -rl 'mark\.$(1)' tests --include='test_*.py')
 OF_STEPS = $(shell grep -rlE 'work: Workspace|new_work' tests --include='test_*.py')
 
+# Marks of tests that `make test` does not run, and of those that wait for the engine, a server or a
+# browser. Files that have such a mark for all of their tests are not even imported.
+LATER = spark slow long browser azure fuzz image
+ALONE = not engine and not server$(foreach mark,$(LATER), and not $(mark))
+OF_CHECK = $(shell grep -rLE '^pytestmark = .*mark\.(engine|server|$(subst $() ,|,$(LATER)))\b' tests --include='test_*.py')
+
 # One more than there are cores: tests often wait for processes and connections.
 PROCESSES = $(shell expr $$(nproc) + 1)
 
@@ -35,7 +41,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -47,6 +53,9 @@ demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and
 
 demo-cluster: $(VENV)/.run $(BIN)/weed $(SPARK)/.unpacked  ## crawl on a Spark cluster and object storage on this machine, and search (needs Java 17)
 	$(BIN)/python examples/cluster/demo.py --spark $(SPARK)
+
+check: $(VENV)/.dev  ## run the tests that need no engine, no server and no browser (a minute)
+	$(BIN)/pytest -m '$(ALONE)' -n auto --maxprocesses 4 --dist loadfile $(OF_CHECK)
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder

@@ -5,12 +5,13 @@ import shutil
 import subprocess
 import sys
 import uuid
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from obstore.store import MemoryStore
 
 from gossamer.config import Config, EngineConfig
@@ -27,6 +28,7 @@ from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.store import Store
 from tests.support.azure_emulator import CONTAINER, azurite
 from tests.support.command_line import lent
+from tests.support.lone_process import alone_in_this_process
 from tests.support.loopback import Loopback, loopback
 from tests.support.memory_backend import MemoryBackend
 from tests.support.object_store import BUCKET, forget_stores, object_store
@@ -39,12 +41,26 @@ if TYPE_CHECKING:
 
 
 # The same examples in each run: what passes here passes there. Deadlines would measure the machine.
-settings.register_profile("gossamer", derandomize=True, deadline=None)
+settings.register_profile(
+    "gossamer", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("gossamer")
 
 # The clients of tests, httpx and urllib, would ask a proxy of the environment for our own loopback.
 for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
     del os.environ[name]
+
+
+MARKS = {
+    "engine": {"engine", "s3_engine", "spark_engine"},
+    "server": {"server", "s3_server", "az_server", "small_disk", "fake", "client"},
+    "browser": {"browser"},
+}
+"""Marks, and the fixtures that give them, also to tests whose other fixtures need these.
+
+`fake` and `client` are fixtures of test files: a fake web, and a client of a search server.
+"""
+STARTING = ("engine", "server", "browser", "spark", "image", "azure", "fuzz", "slow", "long")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -53,18 +69,33 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks are selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Those that need the engine come first, with the other tests of their files.
+    """Tests get the marks of their fixtures.
 
-    They are the longest, and a process that got the last of them would keep the others waiting.
+    Those that need the engine come first, with the other tests of their files: they are the
+    longest, and a process that got the last of them would keep the others waiting.
     """
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        for mark, needing in MARKS.items():
+            if fixtures & needing:
+                item.add_marker(mark)
     if config.getoption("objects") or config.getoption("spark"):
         items[:] = [item for item in items if "new_work" in getattr(item, "fixturenames", ())]
     for option, mark in (("objects", "folder"), ("spark", "embedded")):
         if config.getoption(option):
             items[:] = [item for item in items if item.get_closest_marker(mark) is None]
-    long = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
+    long = {item.path for item in items if item.get_closest_marker("engine")}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test without a mark starts no process and no server: `make check` would wait for them."""
+    alone = not any(item.get_closest_marker(mark) for mark in STARTING)
+    with alone_in_this_process() if alone else nullcontext():
+        return (yield)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -210,7 +241,13 @@ def az(az_server: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.fixture(
-    params=["local", "memory", "objects", "s3", pytest.param("az", marks=pytest.mark.azure)]
+    params=[
+        "local",
+        "memory",
+        "objects",
+        pytest.param("s3", marks=pytest.mark.server),
+        pytest.param("az", marks=pytest.mark.azure),
+    ]
 )
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     """An empty storage: a folder, memory, obstore's objects in memory, and real servers."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("most_rounds", "pages"), [(3, 20), pytest.param(demo.ROUNDS, 100, marks=pytest.mark.slow)]
 )

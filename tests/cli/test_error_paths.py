@@ -25,6 +25,7 @@ from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Holder
 from tests.support.command_line import gossamer
 from tests.support.harvest_steps import run_postings
+from tests.support.pairwise import choose_covering
 from tests.support.rows import put
 
 if TYPE_CHECKING:
@@ -379,29 +380,56 @@ def closed(path: Path) -> Iterator[None]:
         path.chmod(mode)
 
 
-STATES: dict[Callable[[Path], AbstractContextManager[str]], frozenset[str]] = {
-    nowhere: frozenset(OF_A_CRAWL),
-    a_file: frozenset(OF_A_CRAWL),
-    no_manifest: frozenset(OF_A_CRAWL),
-    empty_manifest: frozenset(OF_A_CRAWL),
-    gibberish_manifest: frozenset(OF_A_CRAWL),
-    manifest_is_a_file: frozenset(OF_A_CRAWL),
-    manifest_is_closed: frozenset(OF_A_CRAWL),
-    manifests_are_closed: frozenset(OF_A_CRAWL),
-    no_settings: SETTLED,
-    bad_settings: SETTLED,
-    held: WRITERS,
-    lock_is_a_folder: WRITERS,
+STATES: dict[str, dict[Callable[[Path], AbstractContextManager[str]], frozenset[str]]] = {
+    "no crawl": {
+        nowhere: frozenset(OF_A_CRAWL),
+        a_file: frozenset(OF_A_CRAWL),
+        no_manifest: frozenset(OF_A_CRAWL),
+    },
+    "manifest": {
+        empty_manifest: frozenset(OF_A_CRAWL),
+        gibberish_manifest: frozenset(OF_A_CRAWL),
+        manifest_is_a_file: frozenset(OF_A_CRAWL),
+        manifest_is_closed: frozenset(OF_A_CRAWL),
+        manifests_are_closed: frozenset(OF_A_CRAWL),
+    },
+    "settings": {no_settings: SETTLED, bad_settings: SETTLED},
+    "lock": {held: WRITERS, lock_is_a_folder: WRITERS},
 }
-"""Ways to break a crawl, and the commands that fail then."""
+"""Ways to break a crawl by what is broken, and the commands that fail then."""
+
+
+class Broken(NamedTuple):
+    command: str
+    part: str
+    state: Callable[[Path], AbstractContextManager[str]]
+
+    def pairs(self) -> set[tuple[object, object]]:
+        """A command meets each broken part, and each group of commands all states of it."""
+        group = (self.command.rpartition(" ")[0], self.command in WRITERS)
+        return {(self.command, self.part), (group, self.state)}
+
+
+BROKEN = [
+    Broken(command, part, state)
+    for part, states in STATES.items()
+    for state, names in states.items()
+    for command in sorted(names)
+]
+PAIRWISE = choose_covering(BROKEN, Broken.pairs)
+"""The others are slow tests: all of them take a minute."""
 
 
 @pytest.mark.parametrize(
     ("state", "command"),
     [
-        pytest.param(state, command, id=f"{command}-{state.__name__}")
-        for state, names in STATES.items()
-        for command in sorted(names)
+        pytest.param(
+            case.state,
+            case.command,
+            id=f"{case.command}-{case.state.__name__}",
+            marks=[] if case in PAIRWISE else pytest.mark.slow,
+        )
+        for case in BROKEN
     ],
 )
 def test_a_broken_crawl_is_an_error_with_path_and_remedy(

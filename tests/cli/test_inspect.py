@@ -21,6 +21,8 @@ from tests.support.stored_web import put_rows
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 PAGE = b"""<!doctype html><html lang=en-GB><title>A rose</title>
 <meta name=description content="Of roses."><meta name=author content="Ann Gardener">
 <meta name=robots content=noarchive><link rel=canonical href=/rose>

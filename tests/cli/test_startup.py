@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("statement", "heavy", "says"),
     [

@@ -160,6 +160,7 @@ async def own_address(family: socket.AddressFamily, to: str, **given_: Any) -> s
             return str(stream.writer.get_extra_info("sockname")[0])
 
 
+@pytest.mark.server
 def test_a_family_without_an_address_is_left_to_the_system() -> None:
     given_ = {"sources": {socket.AF_INET: "127.0.0.9"}}
     assert asyncio.run(own_address(socket.AF_INET, "127.0.0.1", **given_)) == "127.0.0.9"

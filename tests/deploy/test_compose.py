@@ -109,6 +109,7 @@ def test_settings_name_the_nodes_that_run(project: dict[str, Any]) -> None:
     assert 2 * settings.engine.memory_gb < float(crawler["mem_limit"].removesuffix("g"))
 
 
+@pytest.mark.server
 def test_prometheus_accepts_its_settings(tmp_path: Path) -> None:
     if shutil.which("promtool") is None:
         lacking("this needs promtool: apt-get install prometheus")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+pytestmark = pytest.mark.server
+
 DEPLOY = ROOT / "deploy"
 ALERTS = DEPLOY / "alerts.yml"
 OF_PROMETHEUS = {"job", "instance"}

@@ -88,6 +88,7 @@ def test_all_units_are_hardened_alike() -> None:
     assert len({hardening_of(unit) for unit in UNITS}) == 1
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_systemd_accepts_the_unit_and_finds_it_hardened(unit: Path, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
@@ -103,6 +104,7 @@ def test_systemd_accepts_the_unit_and_finds_it_hardened(unit: Path, tmp_path: Pa
     refused(*analyse, f"--threshold={10 * MOST_EXPOSED:.0f}", copy)
 
 
+@pytest.mark.server
 def test_certificates_let_a_server_and_its_nodes_talk(work: Workspace, tmp_path: Path) -> None:
     made = tmp_path / "made"
     run(DEPLOY / "certificates.sh", made, "node-1.example", "127.0.0.1", "2001:db8::1")

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 import typer.main
 
 from gossamer import cli, errors
@@ -108,6 +109,7 @@ def test_every_module_has_its_place_in_the_architecture() -> None:
     assert modules | folders <= told
 
 
+@pytest.mark.server
 def test_files_named_in_pages_exist() -> None:
     paths = (*ROOT.glob("*.py"), *ROOT.glob("[a-z]*/**/*.py"))
     files = [f"/{path.relative_to(ROOT)}" for path in paths]

@@ -45,6 +45,7 @@ def run(folder: Path, name: str, *arguments: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.server
 def test_crawl_and_search(tmp_path: Path) -> None:
     steps, _, answers = run(tmp_path, "crawl_and_search.py").partition("\n\n")
     assert steps.startswith("1 generate {'pages': 1}\n")

@@ -45,6 +45,7 @@ def test_every_command_in_the_docs_is_valid(page: str, line: str) -> None:
     command.make_context(name, words, parent)  # raises for an option or argument that is none
 
 
+@pytest.mark.server
 def test_the_python_of_the_readme_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_the_python_of_the_readme_runs(
     assert re.search(r"fetched +3", printed)
 
 
+@pytest.mark.server
 def test_the_output_shown_has_the_shape_of_the_demos(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,8 @@ from tests.support.repository import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.server
+
 
 def test_reading_no_files_gives_no_rows_of_the_right_columns(engine: Engine) -> None:
     empty = engine.read([], "url string, inlinks long")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Batches = Iterator[pa.RecordBatch]
 
+pytestmark = pytest.mark.server
+
 MEGABYTE = 1 << 20
 PATIENCE_S = 60
 """An event that has not happened by then fails the test."""

@@ -13,6 +13,8 @@ import pytest
 from gossamer.engine.processes import start_python
 from tests.support.small_index import crawl, put_index
 
+pytestmark = pytest.mark.server
+
 PATIENCE_S = 60
 
 WORKER = """

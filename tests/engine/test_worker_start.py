@@ -18,6 +18,8 @@ from gossamer.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.server
+
 
 def prepare() -> None:
     pass

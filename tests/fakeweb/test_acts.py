@@ -36,6 +36,8 @@ from tests.support.hostile_client import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+pytestmark = pytest.mark.server
+
 Reading = asyncio.StreamReader
 Writing = asyncio.StreamWriter
 

@@ -30,6 +30,8 @@ from gossamer.fakeweb.dns import (
     serve_in_thread,
 )
 
+pytestmark = pytest.mark.server
+
 HEADER = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_", min_size=1, max_size=63)
 

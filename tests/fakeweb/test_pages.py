@@ -70,6 +70,7 @@ def find(web: Web, trait: str) -> str:
     )
 
 
+@pytest.mark.server
 def test_same_seed_same_bytes_in_another_process() -> None:
     script = (
         "from gossamer.fakeweb import Web;import hashlib,sys;w=Web(seed=3,hosts=40,"

@@ -27,6 +27,8 @@ from gossamer.fakeweb.server import loopback_addresses
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+pytestmark = pytest.mark.server
+
 WEB = Web(seed=3, hosts=10, pages_per_host=5, page_bytes=3000)
 Reading = asyncio.StreamReader
 GET = "GET {} HTTP/1.1\r\nHost: site-0.test\r\n\r\n"

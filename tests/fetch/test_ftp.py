@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.server
+
 
 # A real server.
 

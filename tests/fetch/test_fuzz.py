@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gossamer.fetch.http.fetcher import HttpFetcher
     from tests.support.loopback import Loopback
 
+pytestmark = pytest.mark.server
+
 VALID = [
     page(b"<p>words", ["Content-Type: text/html", 'ETag: "v1"']),
     page(gzip.compress(b"words" * 9, mtime=0), ["Content-Encoding: gzip"]),

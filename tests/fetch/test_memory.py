@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.repository import ROOT
 
+pytestmark = pytest.mark.server
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from gossamer.fakeweb.log import LogEntry
 from tests.support.polite_crawl import Delays, crawl
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("hosts", "pages", "delays"),
     [

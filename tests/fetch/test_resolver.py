@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from tests.support.loopback import Loopback
 
+pytestmark = pytest.mark.server
+
 ONE, OTHER, SIXTH = "8.8.8.8", "1.1.1.1", "2606:4700::1"
 NONSENSE = "the DNS server's answer is malformed"
 

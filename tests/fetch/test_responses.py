@@ -399,6 +399,7 @@ def fill(task: Task, bodies: Sequence[bytes]) -> list[str]:
     pytest.fail("the disk never was full")
 
 
+@pytest.mark.server
 def test_rows_and_archive_agree_after_the_disk_was_full(small_disk: Path) -> None:
     task = Task(small_disk)
     ballast = small_disk / "ballast"

@@ -263,6 +263,7 @@ def test_cancellation_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.server
 def test_the_documented_fetcher_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

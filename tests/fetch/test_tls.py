@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from gossamer.fetch.exchange import FetchResult
 
+pytestmark = pytest.mark.server
+
 TEXT = b"<p>" + b"word " * 1_000
 PAGE = "https://a.test/page"
 

@@ -531,6 +531,7 @@ def test_damaged_markup_in_whole_archives_becomes_a_row(kind: str, data: st.Data
     must_be_a_row(read(files[kind]()))
 
 
+@pytest.mark.server
 def test_readers_are_imported_when_they_are_needed() -> None:
     code = (
         "import sys, gossamer.parse.documents as b; b.read_binary('text/xml', b'<a/>', 9);"

@@ -20,6 +20,8 @@ from gossamer.parse.page import Page, ParsedPage, Rules
 from gossamer.parse.process import guard
 from gossamer.parse.process.guard import GuardedParser
 
+pytestmark = pytest.mark.server
+
 URL = "https://example.org/"
 
 

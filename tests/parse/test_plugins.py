@@ -76,6 +76,7 @@ def read(parser: GuardedParser, body: bytes, mime: str = "text/x-words") -> Pars
     return parser.parse(Page(HOME, {"content-type": mime}, body))
 
 
+@pytest.mark.server
 def test_a_package_reads_a_type_and_may_replace_ours(install: Install) -> None:
     install("words", READS, **{"text/x-words": "read", "application/json": "read"})
     with GuardedParser(Rules()) as parser:
@@ -86,6 +87,7 @@ def test_a_package_reads_a_type_and_may_replace_ours(install: Install) -> None:
         assert read(parser, b"<p>x", "text/html").text == "x"
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("word", "detail"),
     [
@@ -112,6 +114,7 @@ def test_what_a_package_breaks_is_the_page_it_had(
         assert read(parser, b"next").title == "text/x-words: next"
 
 
+@pytest.mark.server
 def test_what_a_package_prints_is_no_page(
     install: Install, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +155,7 @@ def test_a_package_that_cannot_be_used_is_told_before_the_step(
     assert work.store.manifest == before
 
 
+@pytest.mark.server
 def test_a_machine_on_which_it_cannot_be_used_says_so(
     install: Install, capfd: pytest.CaptureFixture[str]
 ) -> None:

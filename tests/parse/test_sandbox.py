@@ -16,6 +16,8 @@ from gossamer.parse.process.guard import GuardedParser
 from tests.support.binary_files import docx
 from tests.support.machine_needs import lacking
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module", autouse=True)
 def supported() -> None:

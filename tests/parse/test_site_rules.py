@@ -338,6 +338,7 @@ def test_a_bad_rule_is_told_before_anything_runs(work: Workspace) -> None:
         parse.run(work)
 
 
+@pytest.mark.server
 def test_many_rules_pass_to_the_guarded_process() -> None:
     many = [
         SiteRule(name=f"r{n}", url=f"https://{n}.example/*", title=("h1",)) for n in range(9_000)
@@ -357,6 +358,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE.keys())
 def test_what_was_made_to_take_long_takes_little_longer_with_rules(html: str) -> None:
     fields = ("* .c", ".c ~ .c", "* * * .c", "body .c")

@@ -141,6 +141,7 @@ async def together(awaited: Iterator[Awaitable[_T]]) -> list[_T]:
     return list(await asyncio.gather(*awaited))
 
 
+@pytest.mark.server
 def test_the_metrics_report_hits_and_the_memory_of_answers(work: Workspace) -> None:
     with serving(work) as client:
         for _ in range(3):

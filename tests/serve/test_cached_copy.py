@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 PAGE = "<title>Rösti</title><p>Gerührt, nicht geschüttelt, wie es sich für Kartoffeln gehört."
 
 

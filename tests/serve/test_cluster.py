@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 __all__ = ["work"]
 
 

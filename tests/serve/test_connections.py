@@ -21,6 +21,8 @@ from tests.support.served_application import PATIENCE_S, Gate, get, listening, r
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+pytestmark = pytest.mark.server
+
 LARGE = bytes(16 << 20)
 REFUSED = b"HTTP/1.1 503 "
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from tests.support.stored_web import put_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.server
 
 
 @given(st.lists(st.tuples(st.text(), st.floats(0, 1e9), st.floats(0, 1e9)), max_size=50))

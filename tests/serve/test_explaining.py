@@ -87,6 +87,7 @@ def test_explaining_ends_when_its_time_is_over(
     assert not any(hit.explanation for hit in found.hits)
 
 
+@pytest.mark.server
 def test_explanations_are_made_one_by_one_and_few_may_wait(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

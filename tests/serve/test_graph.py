@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     import httpx
 
+pytestmark = pytest.mark.server
+
 HOME = "http://a.org/"
 HOSTILE = (
     normalize(

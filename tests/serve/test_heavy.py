@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 HEAVY = Question("apple", front.HEAVY_LAST, 10)
 
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
     from gossamer.search.messages import Question
 
+pytestmark = pytest.mark.server
+
 __all__ = ["client"]
 NAMESPACE = {"": "http://a9.com/-/spec/opensearch/1.1/"}
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 HOUR_MS = 3_600_000
 NO_LABELS: frozenset[tuple[str, str]] = frozenset()
 

@@ -28,6 +28,8 @@ from tests.support.small_index import crawl, put_index
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.server
+
 SHARDS = 4
 
 

@@ -14,6 +14,8 @@ from tests.support.stored_web import put_inlinks, put_pages, put_rows, store_and
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 PAGE = b"""<!doctype html><html lang=en><title>A rose</title><meta name=description content=Flowers>
 <p>It is a plant with flowers and thorns that people like very much indeed.
 <a href=/tulip>A tulip</a> <a rel=nofollow href=//shop.example.org/>Buy</a>"""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.server
+
 
 def asked(client: httpx.Client, url: str = PICTURE) -> httpx.Response:
     return client.get("/image", params={"url": url})

@@ -179,6 +179,7 @@ def test_a_node_that_gets_another_place_waits_for_those_that_are_there_only_if_t
     assert is_turn("b", mine, new.state, ODD, {"a": report(old, new)})
 
 
+@pytest.mark.server
 def test_a_node_that_gives_no_sign_loses_its_place_in_the_end() -> None:
     now_s = 0.0
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
+pytestmark = pytest.mark.server
+
 SEED = "http://site.test/"
 SITE = "site.test"
 TAGS: dict[str, Any] = {"domain": SITE, "section": "site.test/tags/"}

@@ -40,6 +40,7 @@ def certified(folder: Path, authority: trustme.CA, *names: str) -> ServeConfig:
     return ServeConfig(node_certificate=pem, node_key=key, node_authority=trusted)
 
 
+@pytest.mark.server
 def test_a_server_and_a_node_with_certificates_of_one_authority_talk(
     work: Workspace, ours: trustme.CA, tmp_path: Path
 ) -> None:
@@ -48,6 +49,7 @@ def test_a_server_and_a_node_with_certificates_of_one_authority_talk(
     assert answers(work, of_node, of_server)
 
 
+@pytest.mark.server
 def test_a_node_answers_nobody_else(work: Workspace, ours: trustme.CA, tmp_path: Path) -> None:
     of_node = certified(tmp_path / "node", ours, HERE)
     stranger = certified(tmp_path / "stranger", trustme.CA(), "search.example")
@@ -56,6 +58,7 @@ def test_a_node_answers_nobody_else(work: Workspace, ours: trustme.CA, tmp_path:
     assert not answers(work, of_node, ServeConfig())
 
 
+@pytest.mark.server
 def test_a_server_believes_no_other_node(work: Workspace, ours: trustme.CA, tmp_path: Path) -> None:
     of_server = certified(tmp_path / "server", ours, "search.example")
     other = certified(tmp_path / "other", trustme.CA(), HERE)
@@ -113,6 +116,7 @@ def test_settings_that_belong_together() -> None:
     assert {"a", "b", "c"} <= set(config.files_beside(found))
 
 
+@pytest.mark.server
 def test_beyond_loopback_a_node_needs_certificates(work: Workspace) -> None:
     said = gossamer("node", work.root, "--host", "0.0.0.0", "--port", "0", code=1)
     assert "is not on loopback, and without certificates everybody there could" in said.stderr

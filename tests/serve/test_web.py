@@ -21,6 +21,8 @@ from gossamer.state.heartbeats import Heartbeat
 from tests.support.search_server import EVIL, client, dom, one, serving
 from tests.support.small_index import crawl, put_index
 
+pytestmark = pytest.mark.server
+
 __all__ = ["client"]
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.schemes import Fetchers
 
+pytestmark = pytest.mark.server
+
 PAGES = 20
 
 

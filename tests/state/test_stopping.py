@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
+pytestmark = pytest.mark.server
+
 SETTINGS = """
 fetch.delay_s = 0.1
 fetch.delay_factor = 0

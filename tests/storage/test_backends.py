@@ -122,6 +122,7 @@ def other_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.mark.server
 def test_a_lock_held_by_another_process_names_its_pid(tmp_path: Path) -> None:
     with other_process(tmp_path) as process:
         store = Store.open(LocalBackend(tmp_path))
@@ -133,6 +134,7 @@ def test_a_lock_held_by_another_process_names_its_pid(tmp_path: Path) -> None:
         assert error.value.remedy.endswith(f"kill {process.pid}")
 
 
+@pytest.mark.server
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     with other_process(tmp_path) as process:
         process.kill()
@@ -149,6 +151,7 @@ def test_a_holder_who_has_not_yet_said_who_it_is_is_respected(tmp_path: Path) ->
             pass
 
 
+@pytest.mark.server
 def test_a_full_disk_leaves_the_last_state_whole_and_frees_what_it_wrote(small_disk: Path) -> None:
     store = Store.create(LocalBackend(small_disk))
     store.backend.create("pages/1", bytes(300_000))
@@ -161,6 +164,7 @@ def test_a_full_disk_leaves_the_last_state_whole_and_frees_what_it_wrote(small_d
     store.backend.create("pages/3", bytes(600_000))
 
 
+@pytest.mark.server
 def test_a_manifest_that_does_not_fit_is_not_committed(small_disk: Path) -> None:
     store = Store.create(LocalBackend(small_disk))
     before = store.manifest

@@ -85,6 +85,7 @@ with store.lock():
 """
 
 
+@pytest.mark.server
 def test_a_writer_that_was_paused_beyond_its_lease_commits_nothing(
     s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_lease_is_taken_over_once_and_given_back() -> None:
     ]
 
 
+@pytest.mark.server
 def test_the_lease_of_a_process_of_this_machine_that_is_gone_is_free() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()

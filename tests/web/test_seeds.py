@@ -67,6 +67,7 @@ def test_what_is_a_url_is_taken(word: str) -> None:
     assert list(seeds.parse_typed([word], RULES)) == [TAKEN[word]]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("word", ["not a url", "seeds.txt", "-", "missing.txt"])
 @pytest.mark.parametrize("before", [[], ["https://example.org/"]])
 def test_crawl_makes_nothing_for_a_bad_seed(folder: Path, word: str, before: list[str]) -> None:
@@ -75,6 +76,7 @@ def test_crawl_makes_nothing_for_a_bad_seed(folder: Path, word: str, before: lis
     assert not (folder / "web").exists()
 
 
+@pytest.mark.server
 def test_crawl_makes_nothing_for_a_list_that_does_not_exist(folder: Path) -> None:
     told = gossamer("crawl", "web", "--list", "missing.txt", code=1).stderr
     assert "missing.txt: cannot be read: no such file" in told
@@ -107,6 +109,7 @@ def test_a_standard_input_that_is_closed_is_an_error(monkeypatch: pytest.MonkeyP
         list(seeds.read_list("-", RULES))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("contact", ["me\nX-Forged: yes", "me\r", "me\x1b[2J", "x" * 2000])
 @pytest.mark.parametrize("command", ["init", "crawl"])
 def test_a_contact_that_no_header_can_carry_makes_no_crawl(

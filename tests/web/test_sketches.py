@@ -154,6 +154,7 @@ def test_similarity_is_that_of_sets(one: set[int], other: set[int]) -> None:
     assert similarity(*arrays) == len(one & other) / max(len(one | other), 1)
 
 
+@pytest.mark.server
 def test_stored_sketches_stay_comparable() -> None:
     """Another process, another run, another release: a change here makes old crawls unusable."""
     text_hash, sketch = hash_and_sketch(PROSE, None)

@@ -54,6 +54,7 @@ def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull |
     return None
 
 
+@pytest.mark.server
 def test_a_disk_that_fills_up_while_documents_are_added(disk: Disk) -> None:
     """tantivy's writing thread then ends, and the next call does not say why."""
     path = disk.folder / "part"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
+pytestmark = pytest.mark.server
+
 
 class Size(NamedTuple):
     """How large the web is, and how often its crawl is killed."""

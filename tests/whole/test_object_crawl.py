@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,14 +20,16 @@ from gossamer.storage import files, parquet
 from gossamer.storage.backends import open_backend
 from gossamer.storage.checksums import checksum_bytes
 from gossamer.storage.names import is_collected, is_made_here
-from gossamer.storage.objects import bucket
 from gossamer.storage.store import Store
 from gossamer.storage.warc import payload_digest, read_response
 from tests.support.command_line import gossamer, lent
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import OF_THIS_RUN, answers
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gossamer.engine.engine import Engine
 
 COMPARED = (
@@ -194,6 +195,7 @@ def test_what_is_polled_is_asked_for_at_a_bounded_rate(s3: str) -> None:
     assert not files.exists_lately(f"{s3}/flag")  # as it was a moment ago
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("where", ["here", "there"])
 def test_files_are_written_once_and_read_at_any_place(
     where: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -270,14 +272,14 @@ BY_PATH = re.compile(
     r"|\bmemory_map\((?!str\(local\()|\bmemmap\((?!here|local\()|pa\.parquet\.ParquetFile\("
 )
 SEAM = {
-    *("backends", "compile_ahead", "filter_rules/of_crawl", "local_copies", "parquet"),
-    *("parse/html/site_rules", "settings_file"),
+    *("links/compile_ahead", "parse/html/site_rules", "rules/filter_rules/of_crawl"),
+    *("state/settings_file", "storage/copies", "storage/local_backend", "storage/parquet"),
 }
 """The seam itself, and modules that open files which are no part of a crawl."""
 
 
 def test_no_other_module_opens_a_file_of_a_crawl_by_its_path() -> None:
-    source = Path(bucket.__file__).parent
+    source = ROOT / "src" / "gossamer"
     found = {
         path.relative_to(source).with_suffix("").as_posix()
         for path in source.rglob("*.py")
