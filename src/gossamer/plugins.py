@@ -10,41 +10,71 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Fetcher, FetchResult, Request
-    from gossamer.fetch.http.streams import Stream, connect, connect_address
-    from gossamer.fetch.resource import Entry, give_body, give_folder
+    from gossamer.fetch.http.body import Bodies, Body, limit_of
+    from gossamer.fetch.http.sites import Site, Sites
+    from gossamer.fetch.network.networks import ForbiddenAddress, Networks
+    from gossamer.fetch.network.resolver import Resolver
+    from gossamer.fetch.network.streams import Stream, connect, connect_address
+    from gossamer.fetch.resource import Entry, give_body, give_folder, media_type, send_to_folder
     from gossamer.parse.page import Content, Link, ParsedPage, Rules
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.references import References
     from gossamer.rules.filters import UrlFilter
+    from gossamer.web.urls import UrlRules
 
 __all__ = [
+    "Bodies",
+    "Body",
     "Content",
     "Entry",
+    "FetchConfig",
     "FetchResult",
     "Fetcher",
+    "ForbiddenAddress",
     "Link",
+    "Networks",
     "ParsedPage",
     "References",
     "Request",
+    "Resolver",
     "Rules",
+    "Site",
+    "Sites",
     "Stream",
     "UrlFilter",
+    "UrlRules",
     "connect",
     "connect_address",
     "decode",
     "give_body",
     "give_folder",
+    "limit_of",
+    "media_type",
+    "send_to_folder",
 ]
 
 _MODULES = {
+    "gossamer.config": ("FetchConfig",),
     "gossamer.fetch.exchange": ("FetchResult", "Fetcher", "Request"),
-    "gossamer.fetch.resource": ("Entry", "give_body", "give_folder"),
-    "gossamer.fetch.http.streams": ("Stream", "connect", "connect_address"),
+    "gossamer.fetch.http.body": ("Bodies", "Body", "limit_of"),
+    "gossamer.fetch.http.sites": ("Site", "Sites"),
+    "gossamer.fetch.network.networks": ("ForbiddenAddress", "Networks"),
+    "gossamer.fetch.network.resolver": ("Resolver",),
+    "gossamer.fetch.network.streams": ("Stream", "connect", "connect_address"),
+    "gossamer.fetch.resource": (
+        "Entry",
+        "give_body",
+        "give_folder",
+        "media_type",
+        "send_to_folder",
+    ),
     "gossamer.rules.filters": ("UrlFilter",),
     "gossamer.parse.reading.charset": ("decode",),
     "gossamer.parse.page": ("Content", "Link", "ParsedPage", "Rules"),
     "gossamer.parse.reading.references": ("References",),
+    "gossamer.web.urls": ("UrlRules",),
 }
 
 

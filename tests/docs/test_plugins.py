@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from gossamer import plugins
 from gossamer.parse import Link, parse_response
@@ -14,19 +15,22 @@ from gossamer.rules import filters
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.order.page_scores import score_pages
 from gossamer.schedule.selection import select_best
-from tests.support.documented_plugin import PAGE, install
+from tests.support.plugin_packages import PAGE, install_documented
 from tests.support.rows import frame
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from gossamer.state.workspace import Workspace
 
 
 def test_all_that_plugins_may_import_is_there() -> None:
     assert all(getattr(plugins, name) is not None for name in plugins.__all__)
+
+
+@pytest.mark.parametrize("name", plugins.__all__)
+def test_all_that_plugins_may_import_is_documented(name: str) -> None:
+    assert re.search(rf"\b{name}\b", PAGE)
 
 
 def test_the_documented_package_imports_nothing_else_of_gossamer() -> None:
@@ -41,7 +45,7 @@ def test_the_documented_package_imports_nothing_else_of_gossamer() -> None:
 def test_the_documented_package_reads_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path)
+    install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     installed_parsers.cache_clear()
     try:
@@ -63,7 +67,7 @@ def test_the_documented_package_reads_pages(
 def test_the_documented_package_filters_and_scores(
     work: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path)
+    install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     gardens = filters.installed()["gardens"]
     assert gardens.reject("https://a.example/catalogue/7") == "catalogue"

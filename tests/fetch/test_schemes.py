@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,13 @@ import pytest
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch import schemes
-from gossamer.fetch.exchange import FetchResult, Request
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, Request
 from gossamer.fetch.network.networks import Networks
 from gossamer.fetch.network.resolver import Resolver
 from gossamer.fetch.schemes import Fetchers
 from gossamer.web.urls import UrlRules
-from tests.support.documented_plugin import install
-from tests.support.ftp_servers import Scripted
 from tests.support.loopback import Loopback, page
+from tests.support.plugin_packages import install_documented
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,15 +83,6 @@ def test_each_scheme_has_its_fetcher(server: Loopback, tmp_path: Path) -> None:
     answers = fetch(settings, ("http", "file"), *urls)
     assert [answer.body for answer in answers] == [b"http", b"file"]
 
-    async def run() -> FetchResult:
-        async with (
-            Scripted(data=b"ftp").serve() as port,
-            Fetchers.open(config(port), UrlRules(schemes=("ftp",))) as fetchers,
-        ):
-            return await fetchers.fetch(Request("ftp://a.test/page", LIMIT))
-
-    assert asyncio.run(run()).body == b"ftp"
-
 
 @pytest.mark.parametrize("url", ["http://a.test/", "ftp://a.test/", "file:///etc/passwd", "x://h/"])
 def test_a_scheme_that_is_not_crawled_any_more(url: str) -> None:
@@ -138,7 +129,7 @@ def test_a_plugin_that_no_scheme_names_is_not_made(monkeypatch: pytest.MonkeyPat
     assert fetch(config(), ("http",)) == []
 
 
-@pytest.mark.parametrize("scheme", ["http", "https", "ftp", "file"])
+@pytest.mark.parametrize("scheme", ["http", "https", "file"])
 def test_no_plugin_takes_over_what_is_built_in(
     monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
@@ -237,6 +228,32 @@ def test_a_plugin_that_gets_no_connection(monkeypatch: pytest.MonkeyPatch) -> No
     assert answer.outcome == "unreachable"
 
 
+def test_a_plugin_s_detail_is_short_and_can_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Talkative(Plugin):
+        async def fetch(self, _: Request) -> FetchResult:
+            return FetchResult("refused", 0, detail="\ud800 no" * 1_000)
+
+    use(monkeypatch, Talkative)
+    (answer,) = fetch(config(), ("x",), "x://h/")
+    assert (answer.detail or "").startswith("? no")
+    assert len((answer.detail or "").encode()) == DETAIL_CHARS
+
+
+def test_a_plugin_that_keeps_the_time_limit_itself_returns_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Punctual(Plugin):
+        async def fetch(self, _: Request) -> FetchResult:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.02):
+                    await asyncio.Event().wait()
+            return FetchResult("ok", 0, body=b"half", truncated=True)
+
+    use(monkeypatch, Punctual)
+    (answer,) = fetch(config(timeout_s=0.01), ("x",), "x://h/")
+    assert (answer.outcome, answer.body) == ("ok", b"half")
+
+
 class Hanging(Plugin):
     async def fetch(self, _: Request) -> FetchResult:
         await asyncio.Event().wait()
@@ -244,6 +261,7 @@ class Hanging(Plugin):
 
 
 def test_a_plugin_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemes, "PLUGIN_GRACE_S", 0.0)
     use(monkeypatch, Hanging)
     (answer,) = fetch(config(timeout_s=0.05), ("x",), "x://h/")
     assert (answer.outcome, answer.detail) == ("timeout", "fetcher x: not within 0.05 s")
@@ -265,7 +283,7 @@ def test_cancellation_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.server
 def test_the_documented_fetcher_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install(tmp_path)
+    install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     asked: list[bytes] = []
 

@@ -64,6 +64,8 @@ SECRETIVE: dict[str, Any] = {"user": "me", "password": "secret", "headers": {"X-
         ("http://a.test", {"http://a.test"}),
         ("http://A.test:8080", {"http://a.test:8080"}),
         ("ftp://a.test", {"ftp://a.test"}),
+        ("ftp://a.test:2121", {"ftp://a.test:2121"}),
+        ("gopher://a.test", {"gopher://a.test"}),
         ("*.test", {"https://a.test", "https://b.test"}),
         ("[ab].test:8443", {"https://a.test:8443"}),
         ("[2001:db8::1]", {"https://[2001:db8::1]"}),
@@ -73,7 +75,8 @@ def test_secrets_belong_to_an_origin(hosts: str, its_own: set[str]) -> None:
     """Scheme, host and port; https and its port unless others are written."""
     sites = Sites([SiteConfig(hosts=hosts, **SECRETIVE)])
     urls = [
-        *("http://a.test", "https://a.test", "ftp://a.test", "ws://a.test", "https://b.test"),
+        *("http://a.test", "https://a.test", "ftp://a.test", "ftp://a.test:2121", "https://b.test"),
+        *("gopher://a.test", "gopher://a.test:80", "ftp://b.test", "ws://a.test"),
         *("http://a.test:8443", "https://a.test:8443", "http://a.test:8080", "http://a.test:443"),
         *("https://a.test:80", "https://xa.test.", "https://[2001:db8::1]", "http://[2001:db8::1]"),
     ]

@@ -17,7 +17,7 @@ from gossamer.config import SiteConfig
 from gossamer.fakeweb.dns import addresses, serve_in_thread
 from gossamer.fetch.network import resolver
 from gossamer.status import overview
-from gossamer.web.urls import normalize
+from gossamer.web.urls import WEB, normalize
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import Loopback, page
 
@@ -100,9 +100,9 @@ def victim(server: Loopback) -> Iterator[Victim]:
         assert made.connections() == 0
 
 
-def urls_inside(port: int, schemes: Sequence[str] = ("http", "https")) -> list[str]:
+def urls_inside(port: int) -> list[str]:
     hosts = (*SPELLINGS, *ELSEWHERE)
-    return [f"{scheme}://{host}:{port}/" for scheme in schemes for host in hosts]
+    return [f"{scheme}://{host}:{port}/" for scheme in WEB for host in hosts]
 
 
 def normal(urls: Sequence[str]) -> list[str]:
@@ -214,7 +214,7 @@ def test_no_proxy_is_asked_for_what_is_inside(
 
 
 SETTINGS = """
-urls.schemes = ["http", "https", "ftp", "file"]
+urls.schemes = ["http", "https", "file"]
 filter.scope = "any"
 fetch.file_folders = ["{folder}"]
 fetch.contact = "mailto:me@a.test"
@@ -258,7 +258,7 @@ def outcomes(crawl: Crawl) -> dict[str, Any]:
 def test_no_link_leads_inside(
     server: Loopback, victim: Victim, crawl: Crawl, tmp_path: Path
 ) -> None:
-    urls = urls_inside(victim.port, ("http", "https", "ftp"))
+    urls = urls_inside(victim.port)
     files = ["file:///etc/passwd", f"file://{tmp_path}/folder/secret.html"]
     links = "".join(ELEMENTS[0].format(url) for url in [*urls, *files, "gopher://127.9.9.9/"])
     server.answers["a.test/"] = html(links)
@@ -278,7 +278,7 @@ def test_no_link_leads_inside(
 def test_no_redirect_leads_inside(
     server: Loopback, victim: Victim, crawl: Crawl, tmp_path: Path
 ) -> None:
-    urls = urls_inside(victim.port, ("http", "https", "ftp"))
+    urls = urls_inside(victim.port)
     files = ["file:///etc/passwd", f"file://{tmp_path}/folder/secret.html", "gopher://127.9.9.9/"]
     for number, url in enumerate([*urls, *files]):
         server.answers[f"a.test/{number}"] = moved(url)

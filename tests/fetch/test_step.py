@@ -256,6 +256,9 @@ class Crowd:
     def __init__(self) -> None:
         self.here = self.most = 0
 
+    def delay_s(self, host: str) -> None:
+        pass
+
     async def locate(self, host: str) -> str | None:
         return f"192.0.2.{len(host)}"
 

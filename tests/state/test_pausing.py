@@ -43,6 +43,9 @@ class Server:
         self._root = root
         self.asked: list[str] = []
 
+    def delay_s(self, host: str) -> None:
+        pass
+
     async def locate(self, host: str) -> str | None:
         return f"192.0.2.{len(host)}"
 

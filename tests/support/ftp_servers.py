@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvloop
 
-from gossamer.config import FetchConfig
-from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.ftp.fetcher import FtpFetcher
-from gossamer.fetch.http.body import Bodies
-from gossamer.fetch.network.networks import Networks
-from gossamer.fetch.network.resolver import Resolver
-from gossamer.web.urls import UrlRules
+from gossamer.plugins import FetchConfig, FetchResult, Networks, Request, Resolver, UrlRules
+from gossamer_ftp.fetcher import FtpFetcher
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # pyftpdlib imports asyncore if it exists
@@ -59,8 +54,8 @@ async def fetch_with(settings: FetchConfig, request: Request | str) -> FetchResu
     networks = Networks(settings.allow_networks)
     resolver = Resolver(settings, networks)
     try:
-        fetcher = FtpFetcher(settings, RULES, networks, resolver, Bodies(settings))
-        return await fetcher.fetch(request)
+        async with FtpFetcher(settings, RULES, networks, resolver) as fetcher:
+            return await fetcher.fetch(request)
     finally:
         await resolver.close()
 

@@ -10,8 +10,8 @@ import uvloop
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.http.body import Bodies
 from gossamer.fetch.http.fetcher import HttpFetcher
+from gossamer.fetch.http.sites import Sites
 from gossamer.fetch.network.networks import Networks
 from gossamer.fetch.network.resolver import Resolver
 from gossamer.web.urls import UrlRules
@@ -39,7 +39,9 @@ def config(server: Loopback, **settings: object) -> FetchConfig:
 async def http_fetcher(settings: FetchConfig) -> AsyncIterator[HttpFetcher]:
     networks = Networks(settings.allow_networks)
     resolver = Resolver(settings, networks)
-    async with HttpFetcher(settings, UrlRules(), networks, resolver, Bodies(settings)) as fetcher:
+    async with HttpFetcher(
+        settings, UrlRules(), networks, resolver, Sites(settings.sites)
+    ) as fetcher:
         yield fetcher
     await resolver.close()
 

@@ -16,7 +16,7 @@ MAX_BODY_BYTES = 1 << 30
 
 
 HOSTS = (
-    r"^(?:(?P<scheme>https?|ftp)://)?"
+    r"^(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?"
     r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s:/@\x00-\x1f\x7f]+)"
     r"(?::(?P<port>[0-9]{1,5}))?/?\Z"
 )
@@ -50,7 +50,10 @@ class SiteConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         dict[str, str | Secret],
         Meta(description="headers sent with every request; they replace Gossamer's own"),
     ] = field(default_factory=dict)
-    user: Annotated[Line, Meta(description="user name for HTTP basic authentication or FTP")] = ""
+    user: Annotated[
+        Line,
+        Meta(description="user name for HTTP basic authentication, and for fetchers of plugins"),
+    ] = ""
     password: Annotated[
         str | Secret,
         Meta(

@@ -12,9 +12,8 @@ The life of one URL:
      is used to fetch it, and the URL is put back. Each redirect of a robots.txt takes a turn of
      the host it leads to. `hosts.py` keeps the file for this round and later ones.
   4. The URL's own turn comes (`loop.py`). `robots.py` may forbid it, which takes no request.
-     `schemes.py` chooses the fetcher for its scheme: `http/fetcher.py`, `ftp/fetcher.py`,
-     `files.py` or a plugin. Fetchers are bounded and connect only to addresses that `networks.py`
-     allows.
+     `schemes.py` chooses the fetcher for its scheme: `http/fetcher.py`, `files.py` or a plugin.
+     Fetchers are bounded and connect only to addresses that `networks.py` allows.
   5. If a filter rule refuses the content type, the body is not downloaded (`filtered_type`).
      The result is an outcome (gossamer.tables.outcomes). `responses.py` appends a row and archives
      the exchange in a WARC file; the row holds the file's name and the offset.

@@ -70,7 +70,7 @@ def refuse_type(request: Request, answer: FetchResult) -> bool:
     rule = request.rules.refusing_type(request.url, answer.content_type)
     if rule is None:
         return False
-    answer.outcome, answer.detail = FILTERED_TYPE, text(rule.text[:DETAIL_CHARS])
+    answer.outcome, answer.detail = FILTERED_TYPE, clip_detail(rule.text)
     answer.body, answer.truncated = b"", True
     answer.etag = answer.last_modified = None
     return True
@@ -92,3 +92,8 @@ def text(value: str | None) -> str | None:
     if value is None or value.isascii():
         return value
     return value.encode("utf-8", "replace").decode()
+
+
+def clip_detail(words: str) -> str:
+    """Shorten the words for a `detail`, and make sure that they can be stored."""
+    return text(words[:DETAIL_CHARS])

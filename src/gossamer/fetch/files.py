@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 
 from gossamer.errors import ConfigError
 from gossamer.fetch import resource
-from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
+from gossamer.fetch.exchange import FetchResult, clip_detail
 from gossamer.fetch.http.body import limit_of
 from gossamer.fetch.resource import Entry
 
@@ -74,7 +74,7 @@ class FileFetcher:
             answer.detail = f"not read within {self._config.timeout_s:g} s"
         except OSError as error:
             answer.outcome = _BY_ERRNO.get(error.errno or 0, "server_error")
-            answer.detail = text((error.strerror or str(error)).lower()[:DETAIL_CHARS])
+            answer.detail = clip_detail((error.strerror or str(error)).lower())
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 

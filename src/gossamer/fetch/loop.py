@@ -17,7 +17,6 @@ from gossamer.fetch.back_queue import Reason
 from gossamer.fetch.exchange import FetchResult, Request, refuse_type
 from gossamer.fetch.frontier import Frontier, Turn
 from gossamer.fetch.hosts import RobotsFile
-from gossamer.fetch.http.sites import Sites
 from gossamer.fetch.politeness import Politeness
 from gossamer.state import pausing, stopping
 from gossamer.web import robots
@@ -47,7 +46,7 @@ LOOK_S = 0.5
 GRACE_S = 4.0
 """Seconds that open requests get when the fetch must stop."""
 HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
-"""RFC 9309 §2.3 mentions ftp as well, but FTP servers do not have a robots.txt."""
+"""RFC 9309 §2.3 mentions ftp as well, but its servers have no robots.txt."""
 NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
 """Outcomes without a response; `broken` without a head is another: the peer does not speak HTTP."""
 TIME_OVER = Reason("time", "the round's time was over")
@@ -120,7 +119,6 @@ class FetchLoop:
         self._next_hop: dict[str, Hop] = {}
         """By origin: the next request for its robots.txt on its own host."""
         self._refused: dict[str, Refusal] = {}
-        self._sites = Sites(config.sites)
         self._own = Own(config)
         self._own_hosts: set[str] = set()
         """Own hosts among those whose addresses were looked up."""
@@ -144,7 +142,7 @@ class FetchLoop:
         hosts = self._pages.columns["host"].dictionary_encode()
         names = hosts.dictionary.to_pylist()
         for host in names if config.sites else ():
-            frontier.seed_host(host, delay_s=self._sites.delay_s(host))
+            frontier.seed_host(host, delay_s=self._fetchers.delay_s(host))
         numbers, scores = hosts.indices.to_pylist(), self._pages.columns["score"].to_pylist()
         for row, (number, score) in enumerate(zip(numbers, scores, strict=True)):
             frontier.add(names[number], row, score)
@@ -227,7 +225,7 @@ class FetchLoop:
         if self._own.has(host, address):
             self._own_hosts.add(host)
             owed = Politeness.to_own_hosts(self._config)
-            self._frontier.seed_host(host, owed=owed, delay_s=self._sites.delay_s(host))
+            self._frontier.seed_host(host, owed=owed, delay_s=self._fetchers.delay_s(host))
             address = None  # no limits per address apply to an own host
         self._frontier.release(host, address)
 

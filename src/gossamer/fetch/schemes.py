@@ -1,6 +1,6 @@
 """The fetcher of each URL scheme: the extension point for schemes.
 
-`http`, `https`, `ftp` and `file` are built in. Others come from installed packages: an entry point
+`http`, `https` and `file` are built in. Others come from installed packages: an entry point
 in the group `gossamer.fetchers`, whose name is the scheme, names a callable
 
     (config: FetchConfig, rules: UrlRules, networks: Networks, resolver: Resolver) -> Fetcher
@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 from gossamer.config import egress
 from gossamer.config.own_hosts import Own
 from gossamer.errors import ConfigError
-from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
+from gossamer.fetch.exchange import FetchResult, clip_detail
 from gossamer.fetch.files import FileFetcher
-from gossamer.fetch.ftp.fetcher import FtpFetcher
-from gossamer.fetch.http.body import Bodies, limit_of
+from gossamer.fetch.http.body import limit_of
 from gossamer.fetch.http.fetcher import HttpFetcher
 from gossamer.fetch.http.sites import Sites
 from gossamer.fetch.network.networks import ForbiddenAddress, Networks
@@ -41,7 +40,9 @@ if TYPE_CHECKING:
     from gossamer.web.urls import UrlRules
 
 ENTRY_POINTS = "gossamer.fetchers"
-BUILT_IN = frozenset((*WEB, "ftp", "file"))
+BUILT_IN = frozenset((*WEB, "file"))
+PLUGIN_GRACE_S = 1.0
+"""Seconds beyond fetch.timeout_s, in which a plugin that keeps this limit can return a result."""
 
 
 class Fetchers:
@@ -65,16 +66,14 @@ class Fetchers:
         plugins = installed(schemes - BUILT_IN)
         allowed = (*config.allow_networks, *Own(config).networks)
         networks = Networks(allowed, sources=egress.source_addresses())
-        bodies = Bodies(config)
+        sites = Sites(config.sites)
         fetchers: dict[str, Fetcher] = {}
         async with AsyncExitStack() as stack:
             resolver = Resolver(config, networks)
             stack.push_async_callback(resolver.close)
             if not schemes.isdisjoint(WEB):
-                http = HttpFetcher(config, rules, networks, resolver, bodies, keep_alive=keep_alive)
+                http = HttpFetcher(config, rules, networks, resolver, sites, keep_alive=keep_alive)
                 fetchers |= dict.fromkeys(WEB, await stack.enter_async_context(http))
-            if "ftp" in schemes:
-                fetchers["ftp"] = FtpFetcher(config, rules, networks, resolver, bodies)
             if "file" in schemes:
                 fetchers["file"] = FileFetcher(config, rules)
             for scheme, entry in plugins.items():
@@ -83,7 +82,7 @@ class Fetchers:
                 stack.push_async_callback(plugin.close)
                 fetchers[scheme] = plugin
             followed = {scheme: fetchers[scheme] for scheme in rules.schemes}
-            yield cls(followed, resolver, Sites(config.sites))
+            yield cls(followed, resolver, sites)
 
     async def fetch(self, request: Request) -> FetchResult:
         """Never raises, except CancelledError."""
@@ -94,6 +93,10 @@ class Fetchers:
                 "forbidden_address", _now_ms(), detail=f"{scheme} is not in urls.schemes"
             )
         return await fetcher.fetch(request)
+
+    def delay_s(self, host: str) -> float | None:
+        """The delay that [[fetch.sites]] sets for a host, if it does."""
+        return self._sites.delay_s(host)
 
     async def locate(self, host: str) -> str | None:
         """The address at which a host is contacted; see `Resolver.locate`.
@@ -149,7 +152,7 @@ class _Plugin:
     async def fetch(self, request: Request) -> FetchResult:
         started_ms = _now_ms()
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self._timeout_s + PLUGIN_GRACE_S):
                 return _checked(await self._fetcher.fetch(request), request)
         except ForbiddenAddress as error:
             outcome, detail = "forbidden_address", str(error.strerror)
@@ -159,7 +162,7 @@ class _Plugin:
             outcome, detail = "unreachable", str(error)
         except Exception as error:  # noqa: BLE001  # a plugin must not end the round
             outcome, detail = "broken", repr(error)
-        detail = text(f"fetcher {self._entry.name}: {detail}"[:DETAIL_CHARS])
+        detail = clip_detail(f"fetcher {self._entry.name}: {detail}")
         return FetchResult(outcome, started_ms, _now_ms() - started_ms, detail)
 
     def _unusable(self, what: str) -> ConfigError:
@@ -171,12 +174,14 @@ class _Plugin:
 
 
 def _checked(answer: object, request: Request) -> FetchResult:
-    """Truncate a plugin's body to the limit; raise TypeError if this is not a valid FetchResult."""
+    """Cut body and detail at their limits; raise TypeError if this is not a valid FetchResult."""
     if not isinstance(answer, FetchResult) or answer.outcome not in OUTCOMES:
         raise TypeError(f"not a FetchResult with a known outcome: {answer!r}")
     limit = limit_of(request, answer.content_type)
     if len(answer.body) > limit:
         answer.body, answer.truncated = answer.body[:limit], True
+    if answer.detail is not None:
+        answer.detail = clip_detail(answer.detail)
     return answer
 
 

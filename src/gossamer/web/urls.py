@@ -15,7 +15,6 @@
 
 Sessions and tracking are handled for http and https only. For other schemes in `UrlRules.schemes`:
 
-    ftp               has no query (RFC 1738 §3.2.2): it is dropped, and so is `;type=`
     file              has neither host nor query (RFC 8089 §2): `file:///path`, on this machine
     plugins'          need a host, and keep port and query unchanged
 
@@ -80,7 +79,7 @@ class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         tuple[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*\Z")], ...],
         Meta(
             min_length=1,
-            description="schemes of URLs that are crawled: `http`, `https`, `ftp`, `file` (see "
+            description="schemes of URLs that are crawled: `http`, `https`, `file` (see "
             "fetch.file_folders), and those of plugins",
         ),
     ] = WEB
@@ -156,8 +155,6 @@ _CANONICAL = {
 # HTML 4 §B.2.2 permits `;` between parameters; without `name=` after it, it is part of a value.
 _SEMICOLON = re.compile(r";(?=[^;=]*=)")
 
-# The transfer mode of a file (RFC 1738 §3.2.2), which is not part of its name.
-_FTP_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
 # Characters not encoded in file names. `:` is: WHATWG would take `/C:/` for a Windows drive.
 _NAME = "!$&'()*+,=@"
 
@@ -330,8 +327,6 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
         return None
     if scheme in WEB:
         path, query = strip_session_ids(_fold_escapes(path)), _fold_query(query, rules)
-    elif scheme == "ftp":
-        path, query = _fold_names(_FTP_TYPE.sub("", path)), ""
     elif scheme == "file":
         path, query = _fold_names(path), ""
     else:

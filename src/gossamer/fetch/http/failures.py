@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from gossamer.fetch.exchange import DETAIL_CHARS, text
+from gossamer.fetch.exchange import clip_detail
 from gossamer.fetch.network.networks import ForbiddenAddress
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def outcome_of(error: Exception, config: FetchConfig, *, in_handshake: bool) -> 
         or _connecting(error, reason, config.connect_timeout_s, in_handshake)
         or _answering(error, causes, reason)
     )
-    return outcome, text(detail[:DETAIL_CHARS])
+    return outcome, clip_detail(detail)
 
 
 def _by_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:

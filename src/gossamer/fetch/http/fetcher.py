@@ -24,13 +24,13 @@ from yarl import URL
 
 from gossamer import __version__
 from gossamer.fetch import resource
-from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, refuse_type, text
+from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, text
 from gossamer.fetch.http import connection
-from gossamer.fetch.http.body import Body, limit_of
+from gossamer.fetch.http.body import Bodies, Body, limit_of
 from gossamer.fetch.http.coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.connection import Connector, Response, tls_context
 from gossamer.fetch.http.failures import outcome_of
-from gossamer.fetch.http.sites import ProxyNetwork, Sites, judge_proxied
+from gossamer.fetch.http.sites import ProxyNetwork, judge_proxied
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Request
-    from gossamer.fetch.http.body import Bodies
-    from gossamer.fetch.http.sites import Site
+    from gossamer.fetch.http.sites import Site, Sites
     from gossamer.fetch.network.networks import Networks
     from gossamer.fetch.network.resolver import Resolver
     from gossamer.web.urls import UrlRules
@@ -65,10 +64,7 @@ _BY_CLASS: Mapping[int, str] = {1: "broken", 2: "ok", 3: "redirect", 4: "refused
 
 
 class HttpFetcher:
-    """An HTTP client; an async context manager that closes its connections on exit.
-
-    It does not close the resolver. Raises ConfigError if a value of `config.sites` cannot be sent.
-    """
+    """An HTTP client; an async context manager that closes its connections, not the resolver."""
 
     def __init__(
         self,
@@ -76,19 +72,19 @@ class HttpFetcher:
         rules: UrlRules,
         networks: Networks,
         resolver: Resolver,
-        bodies: Bodies,
+        sites: Sites,
         *,
         keep_alive: bool = True,
     ) -> None:
         self._config = config
-        self._bodies = bodies
+        self._bodies = Bodies(config)
         self._rules = rules
         self._networks = networks
-        self._sites = Sites(config.sites)
+        self._sites = sites
         self._direct = _session(config, resolver, networks.socket, keep_alive=keep_alive)
         self._proxied: aiohttp.ClientSession | None = None
-        if self._sites.proxies:
-            proxies = ProxyNetwork(self._sites.proxies)
+        if sites.proxies:
+            proxies = ProxyNetwork(sites.proxies)
             self._proxied = _session(config, proxies, proxies.socket, keep_alive=keep_alive)
 
     async def __aenter__(self) -> Self:
@@ -154,7 +150,7 @@ class HttpFetcher:
         except Undecodable as error:
             answer.body, overflow = found.content, False
             if wanted:
-                answer.outcome, answer.detail = "broken", text(str(error)[:DETAIL_CHARS])
+                answer.outcome, answer.detail = "broken", clip_detail(str(error))
         answer.truncated = found.is_partial or overflow or found.late is not None
         if not wanted:
             return
@@ -269,4 +265,4 @@ def _classify(
         if answer.redirect_url is None:
             target = "without Location" if location is None else f"to {location}"
             answer.outcome = "bad_redirect"
-            answer.detail = text(f"HTTP {status} {target}"[:DETAIL_CHARS])
+            answer.detail = clip_detail(f"HTTP {status} {target}")

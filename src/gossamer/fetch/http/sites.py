@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from gossamer.fetch.network.networks import Networks
 
 ORIGINS_CACHED = 1 << 14
-PORTS: Mapping[str, int] = {"http": 80, "https": 443, "ftp": 21}
+PORTS: Mapping[str, int] = {"http": 80, "https": 443}
+OTHER_PORT = 0
+"""Stands for the default port of other schemes, which only their fetchers know."""
 SECURE = "https"
 LOCALHOST = "127.0.0.1"
 OURS = frozenset({
@@ -94,7 +96,7 @@ class Pattern(NamedTuple):
     def owns(self, scheme: str, port: int) -> bool:
         """Whether the table's secrets may be sent to this scheme and port of a matching host."""
         own = self.scheme or SECURE
-        return own == scheme and (self.port or PORTS[own]) == port
+        return own == scheme and (self.port or PORTS.get(own, OTHER_PORT)) == port
 
 
 class Sites:
@@ -109,7 +111,7 @@ class Sites:
         self.of = lru_cache(maxsize=ORIGINS_CACHED)(self._of) if self._sites else _none
 
     def of_url(self, url: URL) -> Site:
-        return self.of(url.scheme, url.raw_host or "", url.port)
+        return self.of(url.scheme, url.raw_host or "", url.explicit_port)
 
     def delay_s(self, host: str) -> float | None:
         """The delay in the first table with one that matches a host (as in `pages`)."""
@@ -127,7 +129,7 @@ class Sites:
         return ((site, config) for pattern, site, config in self._sites if pattern.fits(name, port))
 
     def _of(self, scheme: str, host: str, port: int | None) -> Site:
-        port = port or PORTS.get(scheme, 0)
+        port = port or PORTS.get(scheme, OTHER_PORT)
         for pattern, site, config in self._sites:
             if pattern.fits_request(scheme, host, port):
                 if pattern.owns(scheme, port):

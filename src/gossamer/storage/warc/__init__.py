@@ -4,7 +4,7 @@ A file holds a `warcinfo` record and then three records per exchange: the answer
 and the crawl's `metadata`. The answer is one of
 
     response    an HTTP response: head and body
-    resource    the body only, for schemes without such a head (ftp, file)
+    resource    the body only, for schemes without such a head (file, those of plugins)
     revisit     the head of an answer whose body is already stored (§6.7)
 
 Each record is a separate gzip member (annex D), so an offset is enough to read one. `writer.py`

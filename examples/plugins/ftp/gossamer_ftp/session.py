@@ -20,20 +20,16 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fetch.http.streams import connect, connect_address
+from gossamer.plugins import connect, connect_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from gossamer.config import FetchConfig
-    from gossamer.fetch.http.body import Body, Receive
-    from gossamer.fetch.http.streams import Stream
-    from gossamer.fetch.network.networks import Networks
-    from gossamer.fetch.network.resolver import Resolver
+    from gossamer.plugins import Body, FetchConfig, Networks, Resolver, Stream
 
+    Receive = Callable[[], Awaitable[bytes]]
     Read = Callable[[Receive, int], Awaitable[Body]]
 
-FTP_PORT = 21
 MAX_LINES = 1_000
 """Lines of all replies in a session. Welcome messages have a few dozen."""
 READ_BYTES = 64 << 10
@@ -61,7 +57,7 @@ class Reply(NamedTuple):
         return self.code // 100
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """The server refused a command."""
 
     def __init__(self, reply: Reply) -> None:
@@ -81,7 +77,7 @@ class Session:
     """A control connection and the downloads that it starts.
 
     Invariant: no command is sent before the whole reply to the last one was read.
-    All methods raise Refused, NotFtp, Unsendable and OSError (which includes TimeoutError).
+    All methods raise CommandRefused, NotFtp, Unsendable and OSError (which includes TimeoutError).
     """
 
     def __init__(
@@ -95,17 +91,17 @@ class Session:
         self._lines_left = MAX_LINES
 
     async def ask(self, command: bytes) -> Reply:
-        """Send a command and return any reply; raise Refused if the server closes the session."""
+        """Send a command and return any reply; CommandRefused if the server ends the session."""
         if _UNSENDABLE.search(command):
             raise Unsendable("a line break or NUL in a name, which FTP cannot carry")
         self._control.writer.write(command + b"\r\n")
         return await self.reply()
 
     async def demand(self, command: bytes) -> Reply:
-        """Send a command and return its reply; raise Refused unless it reports success."""
+        """Send a command and return its reply; raise CommandRefused unless it reports success."""
         reply = await self.ask(command)
         if reply.kind != COMPLETED:
-            raise Refused(reply)
+            raise CommandRefused(reply)
         return reply
 
     async def reply(self) -> Reply:
@@ -122,18 +118,18 @@ class Session:
             raise TimeoutError(f"no reply within {limit_s:g} s") from None
         reply = Reply(int(first[:3]), first[4:].decode("utf-8", "replace").strip())
         if reply.code == CLOSING:
-            raise Refused(reply)
+            raise CommandRefused(reply)
         return reply
 
     async def login(self, user: bytes, password: bytes) -> None:
         greeting = await self.reply()
         if greeting.code != READY:
-            raise Refused(greeting)
+            raise CommandRefused(greeting)
         reply = await self.ask(b"USER " + user)
         if reply.code == NEEDS_PASSWORD:
             reply = await self.ask(b"PASS " + password)
         if reply.kind != COMPLETED:
-            raise Refused(reply)
+            raise CommandRefused(reply)
         await self.demand(b"TYPE I")
 
     async def download(self, command: bytes, limit: int) -> Body:
@@ -146,7 +142,7 @@ class Session:
         async with connect_address(self.address, port, self._networks, timeout_s) as data:
             reply = await self.ask(command)
             if reply.kind not in {PRELIMINARY, COMPLETED}:
-                raise Refused(reply)
+                raise CommandRefused(reply)
             found = await self._read(partial(data.reader.read, READ_BYTES), limit)
         if found.late is not None:
             raise TimeoutError(found.late)
@@ -154,9 +150,9 @@ class Session:
             return found
         try:
             reply = await self.reply()
-        except (Refused, NotFtp, OSError, ValueError) as error:
+        except (CommandRefused, NotFtp, OSError, ValueError) as error:
             return found._replace(flaw=str(error))
-        return found if reply.kind == COMPLETED else found._replace(flaw=str(Refused(reply)))
+        return found if reply.kind == COMPLETED else found._replace(flaw=str(CommandRefused(reply)))
 
     def leave(self) -> None:
         self._control.writer.write(b"QUIT\r\n")
@@ -196,9 +192,3 @@ async def session(
     timeout_s = config.connect_timeout_s
     async with connect(host, port, networks, resolver, timeout_s) as control:
         yield Session(control, networks, config, read)
-
-
-def split_host(host: str) -> tuple[str, int]:
-    """Split a host as in `pages` into name and port."""
-    name, colon, port = host.rpartition(":")
-    return (name, int(port)) if colon and not host.endswith("]") else (host, FTP_PORT)

@@ -4,6 +4,9 @@ Facts
   * A path is a byte string, sent unchanged (RFC 2640 specifies UTF-8). It is relative to the login
     folder: `ftp://h/%2Fetc/x` is `/etc/x` (RFC 1738 §3.2.2). We send the whole path in one command,
     not segment by segment as that RFC does: today's servers split it at slashes.
+  * An FTP URL has no query, and `;type=` after the path is a transfer mode, not a part of the name
+    (RFC 1738 §3.2.2). Gossamer keeps both, as in URLs of all plugins, so we redirect to the URL
+    without them: a file has one page.
   * Only trying shows whether a path is a folder: it cannot be retrieved, but can be entered.
   * NLST, for servers without MLSD, does not distinguish folders from files, and an empty folder
     may be an error.
@@ -23,31 +26,33 @@ from email.utils import format_datetime
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
-from gossamer.fetch import resource
-from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
-from gossamer.fetch.ftp.session import COMPLETED, NotFtp, Refused, Unsendable, session, split_host
-from gossamer.fetch.http.body import Body, limit_of
-from gossamer.fetch.http.sites import Sites
-from gossamer.fetch.network.networks import ForbiddenAddress
-from gossamer.fetch.resource import Entry
-from gossamer.web.urls import host_of, origin_of
+from gossamer.plugins import (
+    Bodies,
+    Body,
+    Entry,
+    FetchResult,
+    ForbiddenAddress,
+    Sites,
+    give_body,
+    give_folder,
+    limit_of,
+    media_type,
+    send_to_folder,
+)
+from gossamer_ftp.session import COMPLETED, CommandRefused, NotFtp, Unsendable, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Self
 
-    from gossamer.config import FetchConfig
-    from gossamer.fetch.exchange import Request
-    from gossamer.fetch.ftp.session import Session
-    from gossamer.fetch.http.body import Bodies
-    from gossamer.fetch.http.sites import Site
-    from gossamer.fetch.network.networks import Networks
-    from gossamer.fetch.network.resolver import Resolver
-    from gossamer.web.urls import UrlRules
+    from gossamer.plugins import FetchConfig, Networks, Request, Resolver, Site, UrlRules
+    from gossamer_ftp.session import Session
 
+FTP_PORT = 21
 MAX_LISTING_BYTES = 4 << 20
-"""Bytes of a listing that are read; `resource.MAX_ENTRIES` limits the entries in its page."""
+"""Bytes of a listing that are read. `give_folder` limits the entries in its page."""
 GOODBYE_S = 0.5
 """Seconds beyond fetch.timeout_s to end a session whose body was truncated at that time."""
 MODIFIED = 213
@@ -58,26 +63,28 @@ _BY_CODE: Mapping[int, str] = {120: "busy", 421: "busy", 450: "busy", 550: "not_
 _BY_KIND: Mapping[int, str] = {3: "refused", 4: "server_error", 5: "refused"}
 """All others are `broken`: the reply makes no sense after the command."""
 _NO_NAMES = frozenset((b"", b".", b".."))
-_TYPE = re.compile(rb"(?:^|;)type=([^;]*)", re.IGNORECASE)
+_FACT_TYPE = re.compile(rb"(?:^|;)type=([^;]*)", re.IGNORECASE)
+_URL_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
 
 
 class FtpFetcher:
     """An FTP client. A reply may take as long as a head in HTTP. It does not close the resolver."""
 
     def __init__(
-        self,
-        config: FetchConfig,
-        rules: UrlRules,
-        networks: Networks,
-        resolver: Resolver,
-        bodies: Bodies,
+        self, config: FetchConfig, rules: UrlRules, networks: Networks, resolver: Resolver
     ) -> None:
         self._config = config
         self._sites = Sites(config.sites)
         self._rules = rules
         self._networks = networks
         self._resolver = resolver
-        self._bodies = bodies
+        self._bodies = Bodies(config)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
 
     async def fetch(self, request: Request) -> FetchResult:
         answer = FetchResult("broken", int(time.time() * 1000))
@@ -87,24 +94,26 @@ class FtpFetcher:
             async with asyncio.timeout_at(deadline_s + GOODBYE_S):
                 await self._ask(request, answer, deadline_s)
         except Exception as error:  # noqa: BLE001  # a stranger's server must not end the round
-            answer.outcome, detail = self._judge(error)
-            answer.detail = text(detail[:DETAIL_CHARS])
+            answer.outcome, answer.detail = self._judge(error)
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 
     async def _ask(self, request: Request, answer: FetchResult, deadline_s: float) -> None:
-        name, port = split_host(host_of(request.url))
-        site = self._sites.of("ftp", name.strip("[]"), port)
+        if (plain := _without_mode(request.url)) != request.url:
+            answer.outcome, answer.redirect_url = "redirect", plain
+            return
+        parts = urlsplit(request.url)
+        host = parts.hostname or ""
+        site = self._sites.of("ftp", host, parts.port)
         if site.proxy:
             answer.outcome = "forbidden_address"
             answer.detail = "fetch.sites sets a proxy for this host, but FTP cannot use one"
             return
-        answer.target = request.url.removeprefix(origin_of(request.url))
+        answer.target = parts.path
         path = unquote_to_bytes(answer.target[1:])
         read = partial(self._bodies.read, deadline_s=deadline_s)
-        async with session(
-            name, port, self._networks, self._resolver, self._config, read
-        ) as opened:
+        place = (host, parts.port or FTP_PORT, self._networks, self._resolver)
+        async with session(*place, self._config, read) as opened:
             answer.address = opened.address
             await opened.login(*self._credentials(site))
             if path == b"" or path.endswith(b"/"):
@@ -122,17 +131,17 @@ class FtpFetcher:
         if answer.last_modified and answer.last_modified == request.last_modified:
             answer.outcome = "unchanged"
             return
-        kind = resource.media_type(b"/" + path)
+        kind = media_type(b"/" + path)
         try:
             found = await opened.download(b"RETR " + path, limit_of(request, kind))
-        except Refused as refused:
+        except CommandRefused as refused:
             if refused.code in NO_FILES and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
-                resource.send_to_folder(answer, request, self._rules)
+                send_to_folder(answer, request, self._rules)
                 return
             raise
         if found.is_passing:
             answer.last_modified = None
-        resource.give_body(answer, found.content, kind, truncated=found.is_partial)
+        give_body(answer, found.content, kind, truncated=found.is_partial)
         _mark(answer, found)
 
     async def _take_folder(
@@ -143,13 +152,13 @@ class FtpFetcher:
         try:
             found = await opened.download(b"MLSD", MAX_LISTING_BYTES)
             entries = _of_mlsd(_lines(found))
-        except Refused as refused:
+        except CommandRefused as refused:
             if refused.code not in NO_SUCH_COMMAND:
                 raise
             found = await _list_names(opened)
             entries = _of_nlst(_lines(found))
         limit = request.max_body_bytes
-        resource.give_folder(answer, b"/" + path, entries, limit, truncated=found.is_partial)
+        give_folder(answer, b"/" + path, entries, limit, truncated=found.is_partial)
         _mark(answer, found)
 
     def _credentials(self, site: Site) -> tuple[bytes, bytes]:
@@ -165,7 +174,7 @@ class FtpFetcher:
     ) -> tuple[str, str]:
         """Outcome and detail."""
         match error:
-            case Refused():
+            case CommandRefused():
                 outcome = _BY_CODE.get(error.code) or _BY_KIND.get(error.code // 100, "broken")
                 return outcome, str(error)
             case Unsendable():
@@ -182,6 +191,11 @@ class FtpFetcher:
                 return "broken", f"{type(error).__name__}: {error}"
 
 
+def _without_mode(url: str) -> str:
+    """The URL of a file, without a query and a transfer mode."""
+    return _URL_TYPE.sub("", url.partition("?")[0])
+
+
 def _reason(error: OSError) -> str:
     """The system's words, as asyncio only says "Connect call failed". DNS errors have errno < 0."""
     if error.errno is not None and error.errno > 0:
@@ -192,7 +206,7 @@ def _reason(error: OSError) -> str:
 async def _list_names(opened: Session) -> Body:
     try:
         return await opened.download(b"NLST", MAX_LISTING_BYTES)
-    except Refused as refused:
+    except CommandRefused as refused:
         if refused.code not in NO_FILES:
             raise
         return Body(b"")
@@ -216,7 +230,7 @@ def _of_mlsd(lines: Iterable[bytes]) -> Iterator[Entry]:
     """Entries of MLSD (RFC 3659 §7.2): facts, a blank, the name. A file may be a folder's link."""
     for line in lines:
         facts, _, name = line.partition(b" ")
-        kind = found[1].lower() if (found := _TYPE.search(facts)) else b""
+        kind = found[1].lower() if (found := _FACT_TYPE.search(facts)) else b""
         if kind not in {b"cdir", b"pdir"} and b"/" not in name and name not in _NO_NAMES:
             yield Entry(name, kind == b"dir")
 

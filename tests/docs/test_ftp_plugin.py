@@ -1,7 +1,10 @@
+"""The package of examples/plugins/ftp, with real servers on loopback and with scripted ones."""
+
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer import Crawl
 from gossamer.config import SiteConfig
+from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.ftp import fetcher as ftp
-from gossamer.fetch.ftp import session as ftp_session
 from gossamer.fetch.http import body
+from gossamer.fetch.schemes import Fetchers
 from gossamer.tables.outcomes import OUTCOMES
 from gossamer.web.urls import normalize, normalize_all
+from gossamer_ftp import fetcher as ftp
+from gossamer_ftp import session as ftp_session
+from tests.support.crawl_settings import loopback_settings
 from tests.support.ftp_servers import (
     FOREVER,
     LIMIT,
@@ -30,10 +37,14 @@ from tests.support.ftp_servers import (
     run,
     serving,
 )
+from tests.support.loopback import Loopback, page
+from tests.support.plugin_packages import FTP, install_ftp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.server
 
@@ -471,3 +482,98 @@ def test_whatever_a_server_says(says: dict[str, bytes], data: bytes, path: str) 
     answer = Scripted(says, data).fetch(f"ftp://a.test/{path}", head_timeout_s=0.01)
     assert answer.outcome in OUTCOMES
     assert answer.outcome == "ok" or answer.body == b""
+
+
+# The URLs of FTP
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        ("a;type=I", "a"),
+        ("a;type=i;TYPE=a?b;c", "a"),
+        ("a?b", "a"),
+        ("?b", ""),
+        ("%3Fa;type=d", "%3Fa"),
+        (";type=a" * 10_000, ""),
+    ],
+)
+def test_a_file_has_one_url(path: str, plain: str) -> None:
+    server = Scripted()
+    answer = server.fetch(f"ftp://a.test/{path}")
+    assert (answer.outcome, answer.redirect_url) == ("redirect", f"ftp://a.test/{plain}")
+    assert normalize(answer.redirect_url or "", None, RULES) == answer.redirect_url
+    assert not server.commands
+
+
+@pytest.mark.parametrize("path", ["a;type=x", "a%3Btype=i", "a%3Fb", ";type=a" * 10_000 + "x"])
+def test_what_is_a_part_of_the_name_stays(path: str) -> None:
+    assert Scripted().fetch(f"ftp://a.test/{path}").outcome in {"ok", "broken"}
+
+
+# The installed package
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    install_ftp(folder)
+    monkeypatch.syspath_prepend(folder)
+
+
+def test_it_imports_nothing_else_of_gossamer() -> None:
+    text = "".join(path.read_text() for path in FTP.glob("gossamer_ftp/*.py"))
+    assert set(re.findall(r"^\s*(?:from|import) (gossamer\b[.\w]*)", text, re.MULTILINE)) == {
+        "gossamer.plugins"
+    }
+
+
+@pytest.mark.usefixtures("installed")
+def test_once_installed_it_fetches_its_scheme() -> None:
+    server = Scripted()
+
+    async def exchange() -> FetchResult:
+        async with server.serve() as port, Fetchers.open(config(port), RULES) as fetchers:
+            return await fetchers.fetch(Request("ftp://a.test/a.html", LIMIT))
+
+    assert run(exchange()).body == b"<p>hello"
+
+
+def test_without_it_the_scheme_has_no_fetcher() -> None:
+    async def open_fetchers() -> None:
+        async with Fetchers.open(config(1), RULES):
+            pass
+
+    with pytest.raises(ConfigError, match="'ftp': no installed package provides a fetcher"):
+        run(open_fetchers())
+
+
+CRAWLED = """
+urls.schemes = ["http", "ftp"]
+fetch.contact = "mailto:me@a.test"
+fetch.allow_networks = ["127.0.0.1/32"]
+"""
+
+
+@pytest.mark.embedded
+@pytest.mark.usefixtures("installed")
+def test_a_crawl_follows_links_to_files_but_none_inside(
+    real: Real, server: Loopback, engine: Engine, tmp_path: Path
+) -> None:
+    hosts = ("127.9.9.9", "10.0.0.1", "[::ffff:127.9.9.9]")
+    inside = [f"ftp://{host}:{real.port}/" for host in hosts]
+    moved = f"{inside[0]}moved"
+    outside = f"ftp://127.0.0.1:{real.port}/page.html"
+    html = "".join(f'<a href="{url}">' for url in (outside, *inside)).encode()
+    server.answers["a.test/"] = page(html, ("Content-Type: text/html",))
+    server.answers["a.test/moved"] = page(b"", (f"Location: {moved}",), status="302 Found")
+    settings = loopback_settings(server.address, CRAWLED)
+    crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
+    crawl.inject(["http://a.test/", "http://a.test/moved"])
+    crawl.run(rounds=2)
+    outcomes = {row["url"]: row["outcome"] for row in crawl.pages().collect()}
+    assert outcomes[outside] == "ok"
+    refused = {url for url, outcome in outcomes.items() if outcome == "forbidden_address"}
+    assert refused == {normalize(url, None, RULES) for url in (*inside, moved)}
+    assert real.commands == ["USER", "PASS", "TYPE", "MDTM", "EPSV", "RETR", "QUIT"]

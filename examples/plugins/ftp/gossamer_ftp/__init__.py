@@ -1,0 +1,1 @@
+"""A plugin for Gossamer that fetches files and folders of FTP servers."""

@@ -1,1 +1,0 @@
-"""Fetches files and folders of FTP servers."""
