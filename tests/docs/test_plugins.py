@@ -69,7 +69,7 @@ def test_the_documented_package_filters_and_scores(
 ) -> None:
     install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    gardens = filters.installed()["gardens"]
+    gardens = filters.installed_filters()["gardens"]
     assert gardens.reject("https://a.example/catalogue/7") == "catalogue"
     assert gardens.reject("https://a.example/roses") is None
 

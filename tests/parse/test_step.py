@@ -13,7 +13,7 @@ from gossamer.parse import Rules
 from gossamer.parse.step import task
 from gossamer.parse.step.stored import Piece
 from gossamer.rules.filter_rules import of_crawl
-from gossamer.rules.filter_rules.recipe import Recipe
+from gossamer.rules.filter_rules.recipe import FilterRecipe
 from gossamer.state.heartbeats import heartbeats
 from gossamer.status import overview
 from gossamer.web.sketches import hash_and_sketch
@@ -287,7 +287,7 @@ def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.Monkey
     (file,) = work.store.files("responses", 1)
     job = task.Job(
         *(work.root, 1, work.config, Rules()),
-        *(Recipe(work.config.filter, ("example.org",), 2026, None), 0),
+        *(FilterRecipe(work.config.filter, ("example.org",), 2026, None), 0),
         ("documents/t", "links/t", "unparsed/t", "scratch/t"),
     )
     rows = task.parse_share(job, task.Share(0, (Piece(file.path, 0, 1, file.bytes),)))

@@ -15,7 +15,7 @@ from gossamer.rules.filter_rules.index import NONE, PrefixIndex, RuleIndex
 from gossamer.rules.filter_rules.language import (
     MAX_LINE_CHARS,
     Rule,
-    numbered,
+    number_lines,
     parse,
     parse_all,
     read_lines,
@@ -84,7 +84,7 @@ def test_a_bad_line_is_named_with_the_remedy(line: str, what: str) -> None:
 
 def test_a_file_has_numbered_lines(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xef\xbb\xbf# first\r\n\r\ndeny all\r\n")
-    found = parse_all(numbered(read_lines(tmp_path / "x", "-"), "x, line"))
+    found = parse_all(number_lines(read_lines(tmp_path / "x", "-"), "x, line"))
     assert found == [(Rule("deny", "all", ""), "x, line 3")]
 
 

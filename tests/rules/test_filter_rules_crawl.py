@@ -13,7 +13,7 @@ from msgspec import structs
 from gossamer import Crawl
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.rules.left_out import REASONS, LeftOut
+from gossamer.rules.absence import REASONS, Absence
 from gossamer.schedule import refilter, refresh
 from gossamer.state.lookup import Lookup
 from tests.support.command_line import gossamer
@@ -206,14 +206,14 @@ def test_rules_of_the_store_are_listed_disabled_and_enabled(crawl: Crawl) -> Non
 
 
 def test_a_server_follows_rules_that_change(crawl: Crawl, tmp_path: Path) -> None:
-    left_out = LeftOut(crawl.work, Lookup(crawl.work))
+    left_out = Absence(crawl.work, Lookup(crawl.work))
     url = f"{HOME}d.ics"
-    assert "rules/files.txt, line 3" in (left_out.filtered(url) or "")
+    assert "rules/files.txt, line 3" in (left_out.filter_reason(url) or "")
     path = tmp_path / "crawl" / "rules" / "files.txt"
     path.write_text("deny suffix .other\n")
-    assert left_out.filtered(url) is None
+    assert left_out.filter_reason(url) is None
     crawl.filters.add(["deny suffix .ics"])
-    assert "(the store)" in (left_out.filtered(url) or "")
+    assert "(the store)" in (left_out.filter_reason(url) or "")
 
 
 class Bad(NamedTuple):

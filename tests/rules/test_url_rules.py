@@ -262,9 +262,9 @@ def test_kinds_of_forms(work: Workspace, key: tuple[str, str, str], variant: str
 
     def of(number: int) -> tuple[str, str]:
         name = url(variant.format(number))
-        parts = forms.split(name)
+        parts = forms.split_url(name)
         assert parts is not None
-        return name, forms.applied(parts, key[1], key[2]).url
+        return name, forms.apply_form(parts, key[1], key[2]).url
 
     round_of(work, twins(of))
     assert rules(work)[key]["state"] == "active"
@@ -483,7 +483,7 @@ def test_fingerprints_of_similar_texts_agree() -> None:
     near[:3], far[:20] = 1, 1
     prints = [fingerprints.fingerprint(1, each.tobytes(), None) for each in (sketch, near, far)]
     known = [each for each in prints if each is not None]
-    assert fingerprints.distinct(known, 9) == [known[0], known[2]]
+    assert fingerprints.distinct_contents(known, 9) == [known[0], known[2]]
     others = [fingerprints.fingerprint(None, None, text) for text in ("a", "b")]
     assert None not in others
     assert others[0] != others[1]

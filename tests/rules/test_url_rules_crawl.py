@@ -92,5 +92,5 @@ def test_links_lead_to_one_url_of_a_page(crawl: Crawl) -> None:
     host = host_of("tracked")
     rule = next(r for r in crawl.url_rules(host) if r.name == "from&pos" and r.state == "active")
     last = crawl.dataset("links").where(f"round > {rule.last_round}").select("dst").collect()
-    parts = [forms.split(row.dst) for row in last if host in row.dst]
+    parts = [forms.split_url(row.dst) for row in last if host in row.dst]
     assert all(each is not None and "from=" not in each.query for each in parts)

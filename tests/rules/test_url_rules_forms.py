@@ -45,7 +45,7 @@ def rule(
 
 
 def form(url: str) -> set[tuple[str, str, str]]:
-    return {(each.kind, each.name, each.url) for each in forms.forms(url)}
+    return {(each.kind, each.name, each.url) for each in forms.forms_of_url(url)}
 
 
 def test_forms_of_a_url() -> None:
@@ -87,10 +87,10 @@ def test_parameters_are_dropped_together_or_alone() -> None:
 
 @given(urls, rules)
 def test_forms_are_projections_in_normal_form(url: str, each: tuple[str, str, str]) -> None:
-    parts = forms.split(url)
+    parts = forms.split_url(url)
     assert parts is not None
-    once = forms.applied(parts, *each)
-    assert forms.applied(once, *each) == once
+    once = forms.apply_form(parts, *each)
+    assert forms.apply_form(once, *each) == once
     if each[0] == forms.HOST:
         return
     assert normalize(once.url) == once.url

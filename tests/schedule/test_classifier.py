@@ -15,9 +15,9 @@ from gossamer.schedule.focus.classifier import (
     LEAST_TEXTS,
     MAX_CHARS,
     Classifier,
-    distinct,
+    distinct_words,
     learn,
-    split,
+    split_words,
 )
 
 WANTED, OTHER = ["roses", "tulips", "lilies"], ["engines", "wheels", "brakes"]
@@ -25,8 +25,8 @@ BOTH = ["the", "of", "and", "with", "for", "about"]
 
 
 def learned(wanted: list[str], unwanted: list[str]) -> pa.Table:
-    texts = split(pa.array([*wanted, *unwanted], pa.string())).to_pylist()
-    words = pa.array(map(distinct, texts), pa.list_(pa.string()))
+    texts = split_words(pa.array([*wanted, *unwanted], pa.string())).to_pylist()
+    words = pa.array(map(distinct_words, texts), pa.list_(pa.string()))
     return learn(words, np.array([True] * len(wanted) + [False] * len(unwanted)))
 
 
@@ -37,13 +37,13 @@ def gardens(own: list[str], count: int = 6) -> list[str]:
 
 def scores(table: pa.Table, *texts: str | None) -> list[float | None]:
     found: list[float | None]
-    found = Classifier.of(table).scores(split(pa.array(texts, pa.string()))).to_pylist()
+    found = Classifier.of(table).scores(split_words(pa.array(texts, pa.string()))).to_pylist()
     return found
 
 
 def test_words_of_any_script_are_found() -> None:
     texts = pa.array(["Don't PANIC, naïve 42 Ärger!", "今天 kochen", "", None], pa.string())
-    assert [distinct(words) for words in split(texts).to_pylist()] == [
+    assert [distinct_words(words) for words in split_words(texts).to_pylist()] == [
         ["don", "naïve", "panic", "t", "ärger"],
         ["kochen", "今", "天"],
         [],
@@ -52,7 +52,7 @@ def test_words_of_any_script_are_found() -> None:
 
 
 def test_only_the_beginning_of_a_text_is_read() -> None:
-    (words,) = split(pa.array(["a" * MAX_CHARS + " end"])).to_pylist()
+    (words,) = split_words(pa.array(["a" * MAX_CHARS + " end"])).to_pylist()
     assert words == ["a" * MAX_CHARS]
 
 

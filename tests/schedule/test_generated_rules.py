@@ -122,7 +122,7 @@ def generated(work: Workspace, *, dry_run: bool = False) -> Generated:
 
 
 def rules(work: Workspace) -> dict[str, bool]:
-    return {each.rule: each.enabled for each in stored.rules(work)}
+    return {each.rule: each.enabled for each in stored.read_rules(work)}
 
 
 def urls(part: str, count: int = SIZE) -> list[str]:
@@ -146,7 +146,7 @@ def test_a_section_that_alone_leads_to_fit_pages_stays(work: Workspace) -> None:
     tags, archive = (f"deny prefix {HOME}{part}/" for part in ("tags", "archive"))
     assert {each.rules: each.lost for each in found.judged} == {(tags,): 0, (archive,): FIT // 2}
     assert rules(work) == {tags: True}
-    (rule,) = stored.rules(work)
+    (rule,) = stored.read_rules(work)
     assert rule.evidence == stored.Evidence(SIZE, SIZE, FIT, FIT)
 
 
@@ -178,10 +178,10 @@ def test_rules_are_dropped_disabled_and_owned(work: Workspace) -> None:
     put_site(work, site())
     generated(work)
     (tags,) = rules(work)
-    stored.set_enabled(work, tags, enabled=False)
+    stored.enable_rule(work, tags, enabled=False)
     assert tags not in [rule for each in generated(work).judged for rule in each.rules]
     assert rules(work) == {tags: False}
-    stored.set_enabled(work, tags, enabled=True)
+    stored.enable_rule(work, tags, enabled=True)
     put_rows(work, "pages", [page_row(Page(f"{HOME}tags/7", [], fit=True))])
     assert generated(work, dry_run=True).report is None
     assert rules(work) == {tags: True}
@@ -189,7 +189,7 @@ def test_rules_are_dropped_disabled_and_owned(work: Workspace) -> None:
     assert done is not None
     assert done.counts == {"dropped": 1, "added": 0, "known": 0}
     assert rules(work) == {}
-    stored.add(work, [(tags, "RULE")])
+    stored.add_rules(work, [(tags, "RULE")])
     generated(work)
     assert rules(work) == {tags: True}
 

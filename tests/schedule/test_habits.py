@@ -280,5 +280,7 @@ def test_a_page_tells_nothing_about_itself_through_its_place(work: Workspace) ->
 )
 def test_a_folder_is_the_first_of_a_path(work: Workspace, url: str, folder: str) -> None:
     rows = work.engine.spark.createDataFrame([(url,)], "url string")
-    row = rows.select(habits.host().alias("host"), habits.folder().alias("folder")).collect()[0]
+    row = rows.select(
+        habits.host_place().alias("host"), habits.folder_place().alias("folder")
+    ).collect()[0]
     assert tuple(row) == (folder.split("/", maxsplit=1)[0], folder)

@@ -125,7 +125,7 @@ def test_a_page_may_be_marked_before_it_is_fetched(work: Workspace) -> None:
     answered(work, dict.fromkeys(WANTED) | dict.fromkeys(UNWANTED, ENGINES))
     assert fit(work, *WANTED, *UNWANTED) == [True] * 6 + [False] * 6
     assert learned(work) == {*ROSES.split(), *ENGINES.split()}
-    assert all(each.is_read for each in marks.listed(work))
+    assert all(each.is_read for each in marks.list_marks(work))
 
 
 def test_a_mark_holds_for_the_text_that_came_last(work: Workspace) -> None:
@@ -137,10 +137,10 @@ def test_a_mark_holds_for_the_text_that_came_last(work: Workspace) -> None:
 def test_the_newest_mark_wins(work: Workspace) -> None:
     mark_all(work)
     marking.run(work, WANTED, fit=False)
-    assert [each.fit for each in marks.listed(work)] == [False] * 12
+    assert [each.fit for each in marks.list_marks(work)] == [False] * 12
     assert not work.store.manifest.layers("fit_words")
     marking.run(work, [*WANTED, *UNWANTED], fit=None)
-    assert marks.listed(work) == []
+    assert marks.list_marks(work) == []
     assert not work.store.manifest.layers("marks")
 
 
@@ -182,7 +182,7 @@ TEXTS: dict[str, str | None] = {
 def promised(work: Workspace) -> dict[str, float]:
     """What links promise of pages that were not fetched; 0.5: nothing."""
     known = lsm.current(work, PAGES).where("status = 'unfetched'")
-    rows = known.select("url", fit_prediction.of_pages(work).alias("promise")).collect()
+    rows = known.select("url", fit_prediction.promise_column(work).alias("promise")).collect()
     return {row["url"].removeprefix("http://a.example/"): row["promise"] for row in rows}
 
 
@@ -252,7 +252,7 @@ def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
         marking.run(work, [ROSE, "mailto:x"], fit=True)
     with pytest.raises(UsageError, match=f"{ROSE}: is not marked"):
         marking.run(work, [ROSE], fit=None)
-    assert marks.listed(work) == []
+    assert marks.list_marks(work) == []
 
 
 def test_it_is_explained(work: Workspace) -> None:

@@ -268,7 +268,7 @@ def test_more_seeds_than_the_cash_lasts_for_bring_what_is_left() -> None:
     virtual = opic.VirtualPage()
     for new in (10**6, 10**7, 10**9, 5):
         assert virtual.unit(new) >= 0
-        virtual = virtual.with_seeds(new, new)
+        virtual = virtual.add_seeds(new, new)
         assert virtual.brought <= opic.MOST
     assert virtual.brought > opic.MOST - 10**9
 

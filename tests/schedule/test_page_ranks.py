@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.schedule import generate
 from gossamer.schedule.order import page_ranks
-from gossamer.schedule.order.page_ranks import LEAST, with_own_ranks, with_ranks
+from gossamer.schedule.order.page_ranks import LEAST, add_own_ranks, add_ranks
 from tests.support.rows import by_url, frame, put
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def ranked(work: Workspace) -> dict[str, dict[str, Any]]:
     put(work, "host_ranks", [{"host": host, "rank": rank} for host, rank in HOSTS.items()])
     put(work, "host_sizes", [{"host": host, "pages": 2} for host in HOSTS])
     rows = [{"url": url, "host": url.split("/")[2]} for url in (*RANKS, *UNRANKED)]
-    return by_url(with_ranks(work, frame(work, "pages", rows)))
+    return by_url(add_ranks(work, frame(work, "pages", rows)))
 
 
 @pytest.mark.parametrize("at_once", [100, 1])
@@ -63,7 +63,7 @@ def test_few_pages_are_looked_up_among_many_ranks(
     monkeypatch.setattr(page_ranks, "PART_RANKS", 2)
     put(work, "ranks", [{"url": url, "rank": rank} for url, rank in RANKS.items()])
     urls = [{"url": "http://a.example/1"}, {"url": UNRANKED[0]}]
-    found = by_url(with_own_ranks(work, frame(work, "pages", urls).select("url"), count))
+    found = by_url(add_own_ranks(work, frame(work, "pages", urls).select("url"), count))
     assert {url: row["rank"] for url, row in found.items()} == {
         "http://a.example/1": 0.2,
         UNRANKED[0]: None,
@@ -72,7 +72,7 @@ def test_few_pages_are_looked_up_among_many_ranks(
 
 def test_before_the_first_rank_all_pages_are_alike(work: Workspace) -> None:
     rows = [{"url": f"http://{host}.example/", "host": f"{host}.example"} for host in "ab"]
-    found = by_url(with_ranks(work, frame(work, "pages", rows)))
+    found = by_url(add_ranks(work, frame(work, "pages", rows)))
     assert {(row["rank"], row["host_rank"]) for row in found.values()} == {(LEAST, LEAST)}
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.flow.forever import Listener
     from gossamer.links.graph.queries import LinkGraph
-    from gossamer.rules.url_rules.listing import Tested, UrlRule
+    from gossamer.rules.url_rules.listing import TestedUrl, UrlRule
     from gossamer.schedule.focus.marks import Mark
     from gossamer.schedule.order.sections.step import Section
     from gossamer.search.results import Results
@@ -214,12 +214,12 @@ class Crawl:
         with self.work.errors():
             return listing.rules_of(self.work, host)
 
-    def test_url(self, url: str) -> Tested:
+    def test_url(self, url: str) -> TestedUrl:
         """What a URL becomes by the learned rules, and by which. Raises UsageError."""
         from gossamer.rules.url_rules import listing
 
         with self.work.errors():
-            return listing.tested(self.work, url)
+            return listing.test_url(self.work, url)
 
     def disable_rule(self, rule: str) -> StepReport:
         """Disable a learned rule; the URLs that it rewrote become pages. Raises UsageError."""
@@ -257,7 +257,7 @@ class Crawl:
         from gossamer.schedule.focus import marks
 
         with self.work.errors():
-            return marks.listed(self.work)
+            return marks.list_marks(self.work)
 
     def explain(self, url: str) -> Explanation:
         """Why a URL is fetched, or found, or not. Raises UsageError if it cannot be crawled."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.rules.filter_rules.of_crawl import Listed
+    from gossamer.rules.filter_rules.of_crawl import ListedRule
     from gossamer.schedule.focus.generated_rules.step import Generated
-    from gossamer.schedule.refilter import Applied, Tested
+    from gossamer.schedule.refilter import AppliedFilters, TestedUrl
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
@@ -33,35 +33,35 @@ class CrawlFilters:
     def __init__(self, work: Workspace) -> None:
         self._work = work
 
-    def rules(self) -> list[Listed]:
+    def rules(self) -> list[ListedRule]:
         """All rules in the order in which they are tried: of the settings, files and the store."""
         from gossamer.rules.filter_rules import of_crawl
 
         with self._work.errors():
-            return of_crawl.listed(self._work)
+            return of_crawl.list_rules(self._work)
 
-    def test(self, url: str) -> Tested:
+    def test(self, url: str) -> TestedUrl:
         """What the filters say about a link to a URL. Raises UsageError."""
         from gossamer.schedule import refilter
 
         with self._work.errors():
-            return refilter.tested(self._work, url)
+            return refilter.test_url(self._work, url)
 
     def add(self, rules: Iterable[str], place: str = "rule") -> StepReport:
         """Add rules to the store, after those that it has. `place`: what they are, for errors."""
         from gossamer.rules.filter_rules import stored
-        from gossamer.rules.filter_rules.language import numbered
+        from gossamer.rules.filter_rules.language import number_lines
 
         with self._work.store.lock(), self._work.errors():
-            return stored.add(self._work, numbered(rules, place))
+            return stored.add_rules(self._work, number_lines(rules, place))
 
     def remove(self, rules: Iterable[str]) -> StepReport:
         """Remove rules from the store. Raises UsageError if one is not there."""
         from gossamer.rules.filter_rules import stored
-        from gossamer.rules.filter_rules.language import numbered
+        from gossamer.rules.filter_rules.language import number_lines
 
         with self._work.store.lock(), self._work.errors():
-            return stored.remove(self._work, numbered(rules, "rule"))
+            return stored.remove_rules(self._work, number_lines(rules, "rule"))
 
     def disable(self, rule: str) -> StepReport:
         """Let a rule stay in the store, but not apply. Raises UsageError if it is not there."""
@@ -75,7 +75,7 @@ class CrawlFilters:
         from gossamer.rules.filter_rules import stored
 
         with self._work.store.lock(), self._work.errors():
-            return stored.set_enabled(self._work, rule, enabled=enabled)
+            return stored.enable_rule(self._work, rule, enabled=enabled)
 
     def generate(self, least_fit: int = LEAST_FIT, *, dry_run: bool = False) -> Generated:
         """Make rules that refuse sections without fit pages (see generated_rules/).
@@ -92,7 +92,7 @@ class CrawlFilters:
             graph.run(self._work)
             return generated_rules.run(self._work, least_fit, dry_run=dry_run)
 
-    def apply(self, *, dry_run: bool = False, samples: int = 3) -> Applied:
+    def apply(self, *, dry_run: bool = False, samples: int = 3) -> AppliedFilters:
         """Apply the filters of now to all known pages (see gossamer.schedule.refilter).
 
         With `dry_run`, nothing changes. `samples`: URLs to return for each reason and rule.

@@ -12,9 +12,9 @@ from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
 
 if TYPE_CHECKING:
-    from gossamer.rules.filter_rules.language import Placed
+    from gossamer.rules.filter_rules.language import PlacedRule
     from gossamer.rules.filter_rules.stored import Evidence
-    from gossamer.schedule.refilter import Applied
+    from gossamer.schedule.refilter import AppliedFilters
     from gossamer.storage.store import StepReport
 
 RuleTexts = Annotated[
@@ -258,7 +258,7 @@ def _evidence(evidence: Evidence) -> str:
     )
 
 
-def _print_applied(found: Applied) -> None:
+def _print_applied(found: AppliedFilters) -> None:
     for each in found.refused:
         rule = _named(each.rule)
         typer.echo(printable(f"{each.pages:>10,}  {each.reason if rule is None else rule}"))
@@ -274,7 +274,7 @@ def _print_applied(found: Applied) -> None:
         typer.echo(f"{counts['seeds_kept']:,} refused pages are seeds, and are kept")
 
 
-def _named(rule: Placed | None) -> str | None:
+def _named(rule: PlacedRule | None) -> str | None:
     return None if rule is None else f"{rule.rule.text} ({rule.place})"
 
 

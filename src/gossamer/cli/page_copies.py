@@ -36,7 +36,7 @@ def show(
     """
     from gossamer.dedup.dispositions import duplicates_of
     from gossamer.errors import UsageError
-    from gossamer.rules.left_out import LeftOut
+    from gossamer.rules.absence import Absence
     from gossamer.search.page_info import PageInfo
     from gossamer.state.lookup import Lookup
     from gossamer.state.workspace import Workspace
@@ -51,7 +51,7 @@ def show(
     if found.disposition is None:
         state = pages.state(normal)
         if state is None:
-            raise UsageError(normal, f"is not in the crawl: {LeftOut(work, lookup).why(normal)}")
+            raise UsageError(normal, f"is not in the crawl: {Absence(work, lookup).why(normal)}")
         if state["stored_ms"] is None:
             raise UsageError(
                 normal, "no content of it is stored", f"gossamer explain {work.root} {normal}"

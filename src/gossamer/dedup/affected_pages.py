@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.dedup.similarities import similar_pairs, texts_of_pairs
-from gossamer.schedule.order.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
+from gossamer.schedule.order.page_ranks import LEAST, add_own_ranks, add_ranks_of_hosts, host_ranks
 from gossamer.state import lsm, unread
 from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS, SIMILAR
 from gossamer.web.urls import host_column
@@ -48,7 +48,7 @@ def add_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
     Also its `host`. What takes time is materialised.
     """
     hosted = pages.withColumn("host", host_column(F.col("url")))
-    return _replace_ranks_by_classes(work, work.scratch(with_own_ranks(work, hosted))[0])
+    return _replace_ranks_by_classes(work, work.scratch(add_own_ranks(work, hosted))[0])
 
 
 def keys_of_moved_ranks(work: Workspace, known: DispositionLayers) -> DataFrame:
@@ -68,7 +68,7 @@ def keys_of_moved_ranks(work: Workspace, known: DispositionLayers) -> DataFrame:
 
     falls_freely = (drops_none & ~lends).alias("falls_freely")
     compared = known.where(in_groups).select("url", *KEYS, "rank_class", falls_freely)
-    ranked = with_own_ranks(work, compared)
+    ranked = add_own_ranks(work, compared)
     moved = ranked.where(F.col("rank").isNull() | _has_moved(_rank_class(work)))
     hosted, number = work.scratch(moved.withColumn("host", host_column(F.col("url"))))
     if not number:
@@ -101,8 +101,8 @@ def _replace_ranks_by_classes(work: Workspace, pages: DataFrame) -> DataFrame:
     unranked = pages.where("rank IS NULL").select("host").distinct()
     hosts, number = work.scratch(unranked, "host string")
     if number:
-        of_these = of_hosts(work).join(hosts, on="host", how="left_semi")
-        pages, _ = work.scratch(with_ranks_of_hosts(work, pages, of_these))
+        of_these = host_ranks(work).join(hosts, on="host", how="left_semi")
+        pages, _ = work.scratch(add_ranks_of_hosts(work, pages, of_these))
     return pages.withColumn("rank", _rank_class(work))
 
 

@@ -88,7 +88,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
         rules, free_gb = work.config.urls, work.config.store.min_free_gb
-        filter_rules = of_crawl.rule_file(work)
+        filter_rules = of_crawl.write_rule_file(work)
         if filter_rules is not None and not filter_rules.has_types:
             filter_rules = None
         common = (config, rules, attempts, free_gb, notes, filter_rules)

@@ -117,7 +117,7 @@ class Reload:
 
 def _check(work: Workspace) -> None:
     """Raises ConfigError for settings with which a round would end."""
-    of_crawl.in_force(work)
+    of_crawl.rules_in_force(work)
     fitness.check(work)
     scoring.load(work.config.update.scoring)
     Allow(work.config.filter.allow)

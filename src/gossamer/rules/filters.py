@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FilterConfig
     from gossamer.rules.filter_rules.index import RuleIndex
-    from gossamer.rules.filter_rules.recipe import Recipe
+    from gossamer.rules.filter_rules.recipe import FilterRecipe
 
 ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000
@@ -164,7 +164,7 @@ class Filters:
             filters.append(Deny(config.deny))
         if rules is not None:
             filters.append(FilterRules(rules))
-        found = installed() if plugins is None else plugins
+        found = installed_filters() if plugins is None else plugins
         return cls(
             filters,
             [_Guarded(name, plugin) for name, plugin in found.items()],
@@ -201,7 +201,7 @@ class Filters:
 
 
 @lru_cache(maxsize=1)
-def filters_of(recipe: Recipe) -> Filters:
+def filters_of(recipe: FilterRecipe) -> Filters:
     """The filters of all tasks of a process: to look for plugins takes as long as several pages."""
     rules = None if recipe.rules is None else index_of(recipe.rules)
     return Filters.from_config(recipe.config, recipe.seed_hosts, year=recipe.year, rules=rules)
@@ -212,7 +212,7 @@ def check(config: FilterConfig) -> None:
     Filters.from_config(config, ())
 
 
-def installed() -> dict[str, UrlFilter]:
+def installed_filters() -> dict[str, UrlFilter]:
     """The filters of installed packages, by the names of their entry points."""
     filters: dict[str, UrlFilter] = {}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):

@@ -3,7 +3,7 @@
 A page is often fetched before the shortest path to it is found: scores decide the order, and some
 hosts have to wait. Once that path is found, the page is nearer, and so may be all pages behind it.
 But a row of `links` keeps the depth that its source had when it was fetched. Therefore every step
-that brings pages nearer passes its rows through `settle`, which relaxes the links of these pages,
+that brings pages nearer passes its rows through `relax`, which relaxes the links of these pages,
 then those of the pages that this brought nearer, and so on (Bellman and Ford's algorithm, begun at
 what changed). In whatever order a crawl meets its pages, their depths and hops come out the same.
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-class Settled(NamedTuple):
+class Relaxed(NamedTuple):
     """Rows to be written, and their number or about."""
 
     pages: DataFrame
@@ -47,7 +47,7 @@ class Settled(NamedTuple):
     host_count: int
 
 
-def nearer(depth: Column, hops: Column, outcome: Column) -> Column:
+def is_nearer(depth: Column, hops: Column, outcome: Column) -> Column:
     """Whether a page that was asked for, and so may link to others, is nearer than it was.
 
     Its old row has the columns `depth` and `hops`, null if there is none.
@@ -56,17 +56,17 @@ def nearer(depth: Column, hops: Column, outcome: Column) -> Column:
     return F.coalesce(lower & outcome.isNotNull(), F.lit(False))
 
 
-def settle(
+def relax(
     work: Workspace,
     rows: DataFrame,
     count: int,
     hosts: DataFrame | None = None,
     *,
     are_nearer: bool,
-) -> Settled:
+) -> Relaxed:
     """Add what follows from new rows of pages: the rows of all pages and hosts that are nearer now.
 
-    `rows` are materialised and have a column `nearer` beside those of `pages`, which is true for
+    `rows` are materialised and have a column `is_nearer` beside those of `pages`, which is true for
     some if they `are_nearer`. `hosts` are rows of hosts that the step is about to write anyway.
     """
     new = rows.select(*PAGES.column_names)
@@ -84,24 +84,24 @@ def settle(
         if source is not None:
             pages, more_pages = work.scratch(source.select("url", "depth", "hops"))
             if more_pages:
-                paths.append(from_pages(work, pages))
+                paths.append(paths_from_pages(work, pages))
         if more_hosts:
-            paths.append(from_hosts(work, near_hosts))
+            paths.append(paths_from_hosts(work, near_hosts))
         if not paths:
             break
         least = F.min("depth").alias("near_depth"), F.min("hops").alias("near_hops")
         found, _ = work.scratch(reduce(DataFrame.unionByName, paths).groupBy("url").agg(*least))
         known = lsm.rows_for(work, PAGES, found.select("url"), new, lowered)
-        met, improved = work.scratch(brought_nearer(known, found))
+        met, improved = work.scratch(bring_nearer(known, found))
         if not improved:
             break
         lowered, added = work.scratch(lsm.newest([lowered, met], "url"))
         source = met.where("outcome IS NOT NULL")
     given = [] if hosts is None else [hosts]
-    return Settled(
+    return Relaxed(
         lsm.newest([new, lowered], "url") if added else new,
         count + added,
-        lsm.newest([*given, with_depths(work, low_hosts, given)], "host"),
+        lsm.newest([*given, host_rows_with_depths(work, low_hosts, given)], "host"),
         host_count,
     )
 
@@ -125,22 +125,22 @@ def nearer_hosts(work: Workspace, pages: DataFrame, before: DataFrame) -> tuple[
     )
 
 
-def from_pages(work: Workspace, pages: DataFrame) -> DataFrame:
+def paths_from_pages(work: Workspace, pages: DataFrame) -> DataFrame:
     """Where the links of pages (url, depth, hops) lead, and how far that is (the same columns)."""
     sources = pages.select(F.col("url").alias("src"), "depth", "hops")
     links = current_links.links_of(work, sources.select("src")).where("NOT nofollow")
-    return along(links.select("src", "dst", "relation").join(sources, on="src", how="inner"))
+    return follow_links(links.select("src", "dst", "relation").join(sources, on="src", how="inner"))
 
 
-def from_hosts(work: Workspace, hosts: DataFrame) -> DataFrame:
-    """Where the robots.txt files of hosts (host, depth) lead, as `from_pages` returns it."""
+def paths_from_hosts(work: Workspace, hosts: DataFrame) -> DataFrame:
+    """Where the robots.txt files of hosts (host, depth) lead, as `paths_from_pages` returns it."""
     links = current_links.links_of_robots(work, hosts.select("host"))
     sources = hosts.select("host", "depth", F.lit(0).alias("hops"))
     links = links.select("dst", "relation", host_column(F.col("src")).alias("host"))
-    return along(links.join(sources, on="host", how="inner"))
+    return follow_links(links.join(sources, on="host", how="inner"))
 
 
-def along(links: DataFrame) -> DataFrame:
+def follow_links(links: DataFrame) -> DataFrame:
     """The targets of links (dst, relation), from the `depth` and `hops` of their sources."""
     redirect = F.col("relation") == "redirect"
     return links.select(
@@ -150,7 +150,7 @@ def along(links: DataFrame) -> DataFrame:
     )
 
 
-def brought_nearer(known: DataFrame, found: DataFrame) -> DataFrame:
+def bring_nearer(known: DataFrame, found: DataFrame) -> DataFrame:
     """The rows of known pages for which a shorter path was found (url, near_depth, near_hops)."""
     columns = {"depth": F.least("depth", "near_depth"), "hops": F.least("hops", "near_hops")}
     shorter = (F.col("near_depth") < F.col("depth")) | (F.col("near_hops") < F.col("hops"))
@@ -158,13 +158,13 @@ def brought_nearer(known: DataFrame, found: DataFrame) -> DataFrame:
     return rows.select(*[columns.get(n, F.col(n)).alias(n) for n in PAGES.column_names])
 
 
-def with_depths(work: Workspace, depths: DataFrame, newer: list[DataFrame]) -> DataFrame:
+def host_rows_with_depths(work: Workspace, depths: DataFrame, newer: list[DataFrame]) -> DataFrame:
     """The rows of hosts, with these depths (host, depth)."""
     rows = lsm.rows_for(work, HOSTS, depths.select("host"), *newer)
     return rows.drop("depth").join(depths, on="host", how="inner").select(*HOSTS.column_names)
 
 
-def current(links: DataFrame, pages: DataFrame) -> DataFrame:
+def set_present_depths(links: DataFrame, pages: DataFrame) -> DataFrame:
     """Rows of links whose sources were fetched in an earlier round, with their present depths.
 
     `pages` holds the rows of the sources, robots.txt files apart.

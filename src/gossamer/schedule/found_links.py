@@ -16,7 +16,7 @@ from gossamer.tables import PAGES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from gossamer.rules.url_rules.aliases import Turns
+    from gossamer.rules.url_rules.aliases import AliasChanges
     from gossamer.state.workspace import Workspace
 
 
@@ -30,16 +30,16 @@ def late_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
     return sources if count else None
 
 
-def as_of_now(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
+def with_present_depths(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
     """Corrects the depths along links of `late` pages: a shorter path may have been found since."""
     if late is None:
         return links
     early = F.col("round") < work.round
     known = lsm.rows_for(work, PAGES, late)
-    return links.where(~early).unionByName(depths.current(links.where(early), known))
+    return links.where(~early).unionByName(depths.set_present_depths(links.where(early), known))
 
 
-def of_links(links: DataFrame, now_ms: int) -> DataFrame:
+def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
     """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
 
     And found_dated_ms, the newest date that a listing gives it (`recrawl.credible_ms`). Links
@@ -63,7 +63,7 @@ def of_links(links: DataFrame, now_ms: int) -> DataFrame:
     )
 
 
-def with_turns(found: DataFrame, turns: Turns) -> DataFrame:
+def add_alias_targets(found: DataFrame, turns: AliasChanges) -> DataFrame:
     """Add the pages that become known because of rules for URLs."""
     aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
     aggregates["found_dated_ms"] = F.max
@@ -78,7 +78,9 @@ def with_turns(found: DataFrame, turns: Turns) -> DataFrame:
     )
 
 
-def turned(work: Workspace, turns: Turns, before: DataFrame) -> tuple[DataFrame, DataFrame]:
+def with_alias_changes(
+    work: Workspace, turns: AliasChanges, before: DataFrame
+) -> tuple[DataFrame, DataFrame]:
     """What rules for URLs change, and the old rows of pages, `before`, with those of its pages."""
     rows, _ = work.scratch(turns.rows)
     more = rows.select("url").union(turns.found.select("url"))

@@ -66,7 +66,7 @@ def run(
         given = seeds.parse_typed(urls, rules)
         listed = (seeds.read_list(source, rules) for source in lists)
         folder = work.scratch_attempt()
-        paths = list(_write(reported(chain(given, *listed)), work.root, folder))
+        paths = list(_write_urls(reported(chain(given, *listed)), work.root, folder))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
         before, known = work.engine.read([], PAGES.ddl), 0
         if work.store.manifest.layers(PAGES.name):
@@ -75,12 +75,12 @@ def run(
         if known:
             new_seeds -= before.where(IS_SEED).count()
         brought = virtual.unit(new_seeds)
-        rows, count = work.scratch(as_seeds(seeded, before, work, virtual.given, brought))
-        virtual = virtual.with_seeds(wanted - known, new_seeds)
-        draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
+        rows, count = work.scratch(seed_rows(seeded, before, work, virtual.given, brought))
+        virtual = virtual.add_seeds(wanted - known, new_seeds)
+        draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
         fetched = bool(work.store.manifest.layers(HOSTS.name))
-        forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
-        settled = depths.settle(work, rows, count, forgiven, are_nearer=known > 0)
+        forgiven = work.scratch(forgiven_hosts(work, rows))[0] if fetched else None
+        settled = depths.relax(work, rows, count, forgiven, are_nearer=known > 0)
         draft.replace["pages"] = lsm.append_layer(
             work, PAGES, settled.pages, settled.page_count, work.round
         )
@@ -97,7 +97,7 @@ def run(
     return draft.done
 
 
-def as_seeds(
+def seed_rows(
     seeded: DataFrame, before: DataFrame, work: Workspace, given: int, brought: int
 ) -> DataFrame:
     """The rows of `pages` for seeds, with the columns that `depths` and `due_times` need.
@@ -117,7 +117,7 @@ def as_seeds(
         "depth": F.lit(0),
         "hops": F.lit(0),
         "inlinks": inlinks,
-        "cash": opic.stored(given, new=F.col("source").isNull())
+        "cash": opic.stored_cash(given, new=F.col("source").isNull())
         + F.when(F.expr(IS_SEED), 0).otherwise(brought),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
         "fetches": F.coalesce("fetches", F.lit(0)),
@@ -127,7 +127,7 @@ def as_seeds(
         .cast("long"),
         "interval_s": F.coalesce("interval_s", F.lit(int(config.interval_days * 86_400))),
     }
-    nearer = depths.nearer(F.lit(0), F.lit(0), F.col("outcome"))
+    nearer = depths.is_nearer(F.lit(0), F.lit(0), F.col("outcome"))
     return seeded.join(before, on="url", how="left").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
@@ -135,7 +135,7 @@ def as_seeds(
     )
 
 
-def second_chances(work: Workspace, seeds: DataFrame) -> DataFrame:
+def forgiven_hosts(work: Workspace, seeds: DataFrame) -> DataFrame:
     """The rows of `hosts` of unanswered seeds, without whatever would make them wait."""
     unanswered = seeds.where(F.col("outcome").isin(*UNANSWERED))
     known = lsm.rows_for(work, HOSTS, unanswered.select("host").distinct())
@@ -149,7 +149,7 @@ def second_chances(work: Workspace, seeds: DataFrame) -> DataFrame:
     )
 
 
-def _write(urls: Iterator[str], root: str, folder: str) -> Iterator[str]:
+def _write_urls(urls: Iterator[str], root: str, folder: str) -> Iterator[str]:
     """Write the URLs to Parquet files of CHUNK rows, and yield the paths."""
     while chunk := list(islice(urls, CHUNK)):
         writer = ParquetWriter(root, SCRATCH, folder, schema=URLS)

@@ -23,11 +23,11 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.errors import UsageError
+from gossamer.rules.absence import REASONS
 from gossamer.rules.filter_rules import of_crawl
 from gossamer.rules.filter_rules.index import NONE
 from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.rules.filters import Filters, filters_of
-from gossamer.rules.left_out import REASONS
 from gossamer.schedule.due import histogram
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.rules.filter_rules.language import Placed
-    from gossamer.rules.filter_rules.of_crawl import Rules
-    from gossamer.rules.filter_rules.recipe import Recipe
+    from gossamer.rules.filter_rules.language import PlacedRule
+    from gossamer.rules.filter_rules.of_crawl import RulesInForce
+    from gossamer.rules.filter_rules.recipe import FilterRecipe
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
@@ -66,27 +66,27 @@ SHOWN_GROUPS = 1_000
 """Reasons and rules that are listed, those with most pages."""
 
 
-class Refused(NamedTuple):
+class RefusedPages(NamedTuple):
     """The known pages that are refused for a reason, by a rule if it is that."""
 
     reason: str
-    rule: Placed | None
+    rule: PlacedRule | None
     pages: int
     samples: list[str]
 
 
-class Applied(NamedTuple):
+class AppliedFilters(NamedTuple):
     """What the filters say about all known pages."""
 
     counts: dict[str, int]
     """Pages by verdict."""
-    refused: list[Refused]
+    refused: list[RefusedPages]
     """Those with most pages first."""
     report: StepReport | None
     """None if nothing was changed."""
 
 
-class Tested(NamedTuple):
+class TestedUrl(NamedTuple):
     """What the filters say about a URL."""
 
     url: str
@@ -95,54 +95,54 @@ class Tested(NamedTuple):
     """Why links to it are dropped; None if they are not."""
     words: str | None
     """The reason in words."""
-    rule: Placed | None
+    rule: PlacedRule | None
     """The first rule that matches."""
 
 
-def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> Applied:
+def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> AppliedFilters:
     """Apply the filters; with `dry_run`, only tell what they would change.
 
     `samples`: how many URLs to return for each reason and rule. Raises ConfigError and UsageError
     for filters that cannot be used.
     """
-    rules = of_crawl.in_force(work)
+    rules = of_crawl.rules_in_force(work)
     if dry_run:
-        judged = _judged(work)
-        return Applied(_counts(judged), _refused(judged, rules, samples), None)
+        judged = _judge_pages(work)
+        return AppliedFilters(_count_verdicts(judged), _list_refused(judged, rules, samples), None)
     with work.step("filters", work.round) as draft:
-        judged = _judged(work)
-        found = Applied(_counts(judged), _refused(judged, rules, samples), None)
+        judged = _judge_pages(work)
+        found = AppliedFilters(_count_verdicts(judged), _list_refused(judged, rules, samples), None)
         changed = judged.where(F.col("verdict").isin(REFUSED, RESTORED)).select(
             "url", "verdict", "becomes"
         )
         virtual = opic.virtual_page(work)
-        rows, count = work.scratch(_changed(work, changed, virtual.given))
+        rows, count = work.scratch(_changed_rows(work, changed, virtual.given))
         if count:
             new = rows.select(*PAGES.column_names)
             moves = histogram.count_moves(rows, F.sum("spent").alias("spent"))
-            virtual = virtual.after(0, sum(move.spent or 0 for move in moves))
-            draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
+            virtual = virtual.collect(0, sum(move.spent or 0 for move in moves))
+            draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
             draft.replace["due_times"] = histogram.write_counts(work, moves, new)
         draft.counts |= found.counts
     return found._replace(report=draft.done)
 
 
-def tested(work: Workspace, url: str) -> Tested:
+def test_url(work: Workspace, url: str) -> TestedUrl:
     """What the filters say about a link to a URL that is near a seed. Raises UsageError."""
     normal = normalize(url, None, work.config.urls)
     if normal is None:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
-    rules, hosts = of_crawl.in_force(work), of_crawl.seed_hosts(work)
+    rules, hosts = of_crawl.rules_in_force(work), of_crawl.seed_hosts(work)
     reason = Filters.from_config(work.config.filter, hosts, rules=rules.index).reject(normal, 0)
     number = rules.index.first(normal)
     words = None if reason is None else REASONS.get(reason, f"a filter rejects it: {reason}")
-    return Tested(normal, reason, words, None if number == NONE else rules.placed[number])
+    return TestedUrl(normal, reason, words, None if number == NONE else rules.placed[number])
 
 
-def _judged(work: Workspace) -> DataFrame:
+def _judge_pages(work: Workspace) -> DataFrame:
     """Rows of JUDGED for pages that are refused, or excluded and let in; materialised."""
-    recipe = of_crawl.recipe(work)
+    recipe = of_crawl.filter_recipe(work)
     pages = lsm.current(work, PAGES).where(~F.col("status").isin(*KEPT))
     asked = pages.select("url", "depth", "hops", "source", "status", "outcome")
     if recipe.rules is not None and recipe.rules.has_types:
@@ -152,11 +152,13 @@ def _judged(work: Workspace) -> DataFrame:
         asked = types.join(asked, on="url", how="right").select(*asked.columns, "content_type")
     else:
         asked = asked.withColumn("content_type", F.lit(None).cast("string"))
-    judged = work.engine.map_partitions(asked, partial(_judge, recipe), JUDGED_DDL)
+    judged = work.engine.map_partitions(asked, partial(_judge_batches, recipe), JUDGED_DDL)
     return work.scratch(judged, JUDGED_DDL)[0]
 
 
-def _judge(recipe: Recipe, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _judge_batches(
+    recipe: FilterRecipe, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     filters = filters_of(recipe)
     index = None if recipe.rules is None else index_of(recipe.rules)
     for batch in batches:
@@ -188,12 +190,12 @@ def _judge(recipe: Recipe, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
             yield pa.RecordBatch.from_arrays(arrays, schema=JUDGED)
 
 
-def _counts(judged: DataFrame) -> dict[str, int]:
+def _count_verdicts(judged: DataFrame) -> dict[str, int]:
     rows = judged.groupBy("verdict").agg(F.count("*").alias("pages")).collect()
     return dict.fromkeys((REFUSED, STILL, SEED, RESTORED), 0) | {r.verdict: r.pages for r in rows}
 
 
-def _refused(judged: DataFrame, rules: Rules, samples: int) -> list[Refused]:
+def _list_refused(judged: DataFrame, rules: RulesInForce, samples: int) -> list[RefusedPages]:
     refused = judged.where(F.col("verdict").isin(REFUSED, STILL))
     groups = (
         refused.groupBy("reason", "rule")
@@ -210,7 +212,7 @@ def _refused(judged: DataFrame, rules: Rules, samples: int) -> list[Refused]:
             if (row.reason, row.rule) in urls:
                 urls[row.reason, row.rule].append(row.url)
     return [
-        Refused(
+        RefusedPages(
             group.reason,
             None if group.rule is None else rules.placed[group.rule],
             group.pages,
@@ -220,7 +222,7 @@ def _refused(judged: DataFrame, rules: Rules, samples: int) -> list[Refused]:
     ]
 
 
-def _changed(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
+def _changed_rows(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     """The new rows of pages that are refused or restored.
 
     Further columns: `spent`, the cash that a page has less, and `counted`, for `due_times`.
@@ -228,7 +230,7 @@ def _changed(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     before = lsm.rows_for(work, PAGES, changed.select("url"))
     refused, stored = F.col("verdict") == REFUSED, F.col("stored_ms").isNotNull()
     by_type = F.coalesce(F.col("becomes") == FILTERED_TYPE, F.lit(False))
-    cash = F.when(refused, F.lit(-given).cast("long")).otherwise(_cash(given))
+    cash = F.when(refused, F.lit(-given).cast("long")).otherwise(_stored_cash(given))
     columns = {
         "status": F.when(refused, "excluded").when(stored, "fetched").otherwise("unfetched"),
         "outcome": F.when(refused, F.col("becomes")).when(stored, "ok"),
@@ -239,10 +241,10 @@ def _changed(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     }
     return changed.join(before, on="url", how="inner").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
-        (_cash(given) - cash).alias("spent"),
+        (_stored_cash(given) - cash).alias("spent"),
         histogram.slot_column().alias("counted"),
     )
 
 
-def _cash(given: int) -> Column:
-    return opic.stored(given, new=F.lit(False))
+def _stored_cash(given: int) -> Column:
+    return opic.stored_cash(given, new=F.lit(False))

@@ -40,7 +40,7 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
         if pattern:
             Patterns("--refresh-matching", [pattern])
             found = work.engine.map_partitions(
-                asked.select("url"), partial(_matching, pattern), "url string"
+                asked.select("url"), partial(_filter_matching, pattern), "url string"
             )
             due = asked.join(found, on="url", how="left_semi")
         else:
@@ -66,6 +66,6 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
     return draft.done
 
 
-def _matching(pattern: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _filter_matching(pattern: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch.filter(pc.match_substring_regex(batch.column("url"), pattern))

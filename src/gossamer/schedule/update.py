@@ -19,8 +19,8 @@ from pyspark.sql import functions as F
 from gossamer.errors import UsageError
 from gossamer.links import domains
 from gossamer.rules.url_rules import aliases as url_aliases
-from gossamer.rules.url_rules.lessons import applied, lessons
-from gossamer.rules.url_rules.listing import with_state
+from gossamer.rules.url_rules.lessons import apply_rules, learn_from_round
+from gossamer.rules.url_rules.listing import rule_with_state
 from gossamer.schedule import depths, found_links
 from gossamer.schedule.due import habits, histogram, polling, recrawl
 from gossamer.schedule.due.due_pages import due_ms, is_refused
@@ -59,8 +59,8 @@ def run(work: Workspace) -> StepReport:
         links, answers = work.read("links", round_), work.read("responses", round_)
         virtual, damping = opic.virtual_page(work), work.config.rank.damping
         late = found_links.late_sources(work, links)
-        now = found_links.as_of_now(work, links, late)
-        found, urls = work.scratch(found_links.of_links(now, work.now_ms()))
+        now = found_links.with_present_depths(work, links, late)
+        found, urls = work.scratch(found_links.link_targets(now, work.now_ms()))
 
         def known_and_flows() -> tuple[DataFrame, DataFrame, domains.Met | None]:
             payers, old_votes = opic.payers(work, answers, late), opic.old_votes(work, answers)
@@ -69,25 +69,25 @@ def run(work: Workspace) -> StepReport:
             flows = opic.flows(work, links, old_votes, payers, before, virtual.given, damping)
             return before, flows, domains.met(work, links, answers, round_)
 
-        lesson = partial(lessons, work, answers, found, round_)
+        lesson = partial(learn_from_round, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
         learned, (before, flows, met) = work.both(asked, lesson, known_and_flows)
         draft.replace |= learned.replace | ({} if met is None else {"domains": met.layers})
         draft.counts |= learned.counts
         turns = None
         if learned.turns is not None:
-            found, urls = work.scratch(found_links.with_turns(found, learned.turns))
-            turns, before = found_links.turned(work, learned.turns, before)
+            found, urls = work.scratch(found_links.add_alias_targets(found, learned.turns))
+            turns, before = found_links.with_alias_changes(work, learned.turns, before)
         hosts = domains.known(work, met)
-        found, _ = new_url_limits.bounded(work, found, urls, before, hosts, draft.counts)
+        found, _ = new_url_limits.limit_new_urls(work, found, urls, before, hosts, draft.counts)
         texts = work.read("documents", round_).where(F.col("round") == round_)
-        focus = marks.after_round(work, draft, texts)
-        texts = texts.withColumn("kind", polling.kind())
-        judged = fitness.of_documents(work, texts, focus)
-        promised = fit_prediction.found(work, links, judged, focus)
+        focus = marks.learn_from_round(work, draft, texts)
+        texts = texts.withColumn("kind", polling.kind_of_document())
+        judged = fitness.judge_documents(work, texts, focus)
+        promised = fit_prediction.judge_targets(work, links, judged, focus)
         finds = new_in_known(work, links, before)
         dated = found.where(F.col("found_dated_ms").isNotNull()).select("url")
-        places = habits.about(work, answers.select("url").union(dated).distinct())
+        places = habits.habits_of_urls(work, answers.select("url").union(dated).distinct())
         known_of = (judged, finds, places, promised)
         rows = changed(work, before, found, answers, flows, virtual.given, turns, *known_of)
         rows, count = work.scratch(rows)
@@ -107,15 +107,15 @@ def put(
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
     sums["met"] = F.count(F.coalesce("more_ms", "listed_for_ms"))
     moves = histogram.count_moves(rows, *(each.alias(name) for name, each in sums.items()))
-    virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
-    draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
-    settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
+    virtual = virtual.collect(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
+    draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
+    settled = depths.relax(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.append_layer(
         work, PAGES, settled.pages, settled.page_count, work.round
     )
     draft.replace["due_times"] = histogram.write_counts(work, moves, settled.pages)
     if any(m.met for m in moves):
-        draft.replace["habits"] = habits.put(work, rows)
+        draft.replace["habits"] = habits.write_habits(work, rows)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
         draft.replace["hosts"] = lsm.append_layer(work, HOSTS, hosts, host_count, work.round)
@@ -123,12 +123,12 @@ def put(
 
 
 def new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFrame | None:
-    """What visits of known pages have found (`polling.found`); None if nothing.
+    """What visits of known pages have found (`polling.count_listed`); None if nothing.
 
     `before`: the old rows of all pages that the links lead to.
     """
-    again = polling.of_known_pages(links, work.now_ms())
-    finds, count = work.scratch(polling.found(again, before))
+    again = polling.links_of_known_pages(links, work.now_ms())
+    finds, count = work.scratch(polling.count_listed(again, before))
     return finds if count else None
 
 
@@ -142,17 +142,21 @@ def learn(work: Workspace, draft: Draft) -> None:
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
-    found, urls = work.scratch(found_links.of_links(depths.current(unknown, known), work.now_ms()))
+    found, urls = work.scratch(
+        found_links.link_targets(depths.set_present_depths(unknown, known), work.now_ms())
+    )
     before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
     hosts = domains.known(work)
-    found, count = new_url_limits.bounded(work, found, urls, before, hosts, draft.counts)
+    found, count = new_url_limits.limit_new_urls(work, found, urls, before, hosts, draft.counts)
     if count:
         virtual, flows = opic.virtual_page(work), opic.no_flows(work)
         rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
         new = rows.select(*PAGES.column_names)
         draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
         draft.replace["due_times"] = histogram.write_counts(work, histogram.count_moves(rows), new)
-        draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
+        draft.replace["virtual_page"] = opic.write_virtual_page(
+            work, virtual.collect(count, 0), work.round
+        )
     draft.counts["new_urls"] = count
 
 
@@ -163,15 +167,17 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
     """
     with work.step("duplicates", work.round) as draft:
         none, answers = (work.engine.read([], table.ddl) for table in (LINKS, RESPONSES))
-        found = found_links.of_links(none, work.now_ms())
-        learned = applied(work, with_state(work, rule, enabled=enabled), 1, answers, found)
+        found = found_links.link_targets(none, work.now_ms())
+        learned = apply_rules(work, rule_with_state(work, rule, enabled=enabled), 1, answers, found)
         draft.replace |= learned.replace
         draft.counts["pages"] = 0
         if learned.turns is not None:
-            found, urls = work.scratch(found_links.with_turns(found, learned.turns))
-            turns, before = found_links.turned(work, learned.turns, work.engine.read([], PAGES.ddl))
+            found, urls = work.scratch(found_links.add_alias_targets(found, learned.turns))
+            turns, before = found_links.with_alias_changes(
+                work, learned.turns, work.engine.read([], PAGES.ddl)
+            )
             hosts = domains.known(work)
-            found, _ = new_url_limits.bounded(work, found, urls, before, hosts, draft.counts)
+            found, _ = new_url_limits.limit_new_urls(work, found, urls, before, hosts, draft.counts)
             virtual, flows = opic.virtual_page(work), opic.no_flows(work)
             rows = changed(work, before, found, answers, flows, virtual.given, turns)
             draft.counts["pages"] = put(work, draft, *work.scratch(rows), virtual)
@@ -195,9 +201,9 @@ def changed(
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
     `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`),
-    `judged` what was parsed of the answers (`fitness.of_documents`), `finds` is as `polling.found`
-    returns it, `places` as `habits.about` does, and `promised` as `promise.found` does.
-    Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
+    `judged` what was parsed of the answers (`judge_documents`), `finds` is as `count_listed`
+    returns it, `places` as `habits_of_urls`, and `promised` as `judge_targets`.
+    Further columns of the result: `nearer`, for `depths.relax`; whether the page is `new`;
     `spent`, the cash that it has less than before; whether it was `asked` for; `counted`, for
     `due_times`; and recrawl.VISITS, for `habits`.
     """
@@ -245,9 +251,9 @@ def changed(
     # Each select of so many columns takes long to plan, so there are few of them, and a new value
     # takes the place of the old one, unless that is needed again.
     rows = rows.withColumns(_facts(work.now_ms(), config, given, usual))
-    rows = rows.withColumns(recrawl.likely())
-    status, again = url_aliases.turned(F.col("settled"))
-    learned = recrawl.learned() | polling.learned()
+    rows = rows.withColumns(recrawl.likely_changes())
+    status, again = url_aliases.status_after_change(F.col("settled"))
+    learned = recrawl.learn_changes() | polling.learn_finds()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
     rhythm_s = F.when(F.col("is_answered"), polling.wait_s(config))
     rows = rows.withColumns({"rhythm_s": rhythm_s, "usual_s": recrawl.wait_s(config)})
@@ -270,15 +276,15 @@ def _facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> dict
     # Filters may have refused a page while a round was fetching it.
     refused = is_refused()
     settled = F.when(asked & ~retry & ~refused, F.col("o_status")).otherwise(before)
-    had = opic.stored(given, new=F.col("source").isNull())
+    had = opic.stored_cash(given, new=F.col("source").isNull())
     is_other = F.coalesce(
         F.col("r_main_text") != F.col("main_text"),
         F.col("r_digest") != F.col("digest"),
         F.lit(True),
     )
-    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, usual, config, now_ms)
+    visit = recrawl.visit_columns((F.col("r_outcome") == "ok") & is_other, usual, config, now_ms)
     facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
-    facts["passed"] = opic.passed(moment_ms(now_ms))
+    facts["passed"] = opic.elapsed_share(moment_ms(now_ms))
     facts |= {"refused": refused, "kind": F.coalesce("r_kind", "kind")}
     return facts | visit
 
@@ -338,7 +344,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "hops": F.least("hops", "found_hops").cast("int"),
         "inlinks": F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0)),
         "cash": cash.cast("long"),
-        "history": F.when(pays, opic.history(F.col("passed"))).otherwise(F.col("history")),
+        "history": F.when(pays, opic.new_history(F.col("passed"))).otherwise(F.col("history")),
         "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
         "fetches": F.coalesce("fetches", F.lit(0))
         + F.coalesce("o_answered", F.lit(False)).cast("int"),
@@ -362,7 +368,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "finding_days": F.col("finding_days"),
         "date_rate": F.col("date_rate"),
         "fit": of_answer("fit"),
-        **fit_prediction.added(),
+        **fit_prediction.increased_counts(),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
         .when(asked, F.col("r_asked_ms") + F.floor(wait_s * 1000))
         .when(F.col("again"), F.lit(0))
@@ -378,7 +384,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "last_modified": validator("last_modified"),
         "digest": of_answer("digest"),
     }
-    nearer = depths.nearer(F.col("found_depth"), F.col("found_hops"), columns["outcome"])
+    nearer = depths.is_nearer(F.col("found_depth"), F.col("found_hops"), columns["outcome"])
     return [
         *(columns[name].alias(name) for name in PAGES.column_names),
         nearer.alias("nearer"),

@@ -31,14 +31,14 @@ from gossamer.config.egress import Egress
 from gossamer.config.own_hosts import Own
 from gossamer.dedup.dispositions import Duplicates, duplicates_of
 from gossamer.errors import UsageError
-from gossamer.rules.left_out import LeftOut
-from gossamer.rules.url_rules.listing import tested
+from gossamer.rules.absence import Absence
+from gossamer.rules.url_rules.listing import test_url
 from gossamer.schedule.due import polling, recrawl
 from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
 from gossamer.schedule.focus import fit_prediction, fitness, marks
-from gossamer.schedule.focus.classifier import split
+from gossamer.schedule.focus.classifier import split_words
 from gossamer.schedule.order import scoring
-from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.order.page_ranks import add_ranks
 from gossamer.schedule.order.page_scores import page_signals
 from gossamer.schedule.order.sections.page_worth import add_page_worth
 from gossamer.search.page_info import PageInfo
@@ -91,7 +91,7 @@ def explain(work: Workspace, url: str) -> Explanation:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
     row = _row(work, normal)
     host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
-    left_out = LeftOut(work, lookup)
+    left_out = Absence(work, lookup)
     sentences = [("found", _found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
     if row is not None:
         sentences.append(("filters", _filters(left_out, row)))
@@ -121,7 +121,7 @@ def _row(work: Workspace, url: str) -> Row | None:
     return found[0].asDict() if found else None
 
 
-def _found(row: Row | None, left_out: LeftOut, url: str) -> str:
+def _found(row: Row | None, left_out: Absence, url: str) -> str:
     if row is None:
         return f"the crawl does not hold it: {left_out.why(url)}"
     source = SOURCES.get(row["source"], row["source"])
@@ -131,15 +131,15 @@ def _found(row: Row | None, left_out: LeftOut, url: str) -> str:
 
 
 def _spelling(work: Workspace, url: str) -> str:
-    found = tested(work, url)
+    found = test_url(work, url)
     if found.target == url:
         return ""
     rules = "; ".join(f"{rule.rule} ({rule.title})" for rule in found.rules)
     return f"links to it lead to {found.target}, by the rule {rules}"
 
 
-def _filters(left_out: LeftOut, row: Row) -> str:
-    reason = left_out.filtered(row["url"], row["depth"], row["hops"])
+def _filters(left_out: Absence, row: Row) -> str:
+    reason = left_out.filter_reason(row["url"], row["depth"], row["hops"])
     if _is_refused(row):
         now = "they let it in now" if reason is None else reason
         return f"gossamer filters apply has excluded it; {now}"
@@ -267,7 +267,7 @@ def _score(row: Row, figures: Row) -> str:
 def _fit(work: Workspace, lookup: Lookup, row: Row) -> str:
     """Whether the owner wants it, and what speaks for or against that, the strongest first."""
     said = [] if row["fit"] is None else ["it is fit" if row["fit"] else "it is not fit"]
-    rows = marks.stored(work)
+    rows = marks.read_marks(work)
     for mark in rows.filter(pc.equal(rows["url"], row["url"])).to_pylist():
         kind = "wanted" if mark["fit"] else "not wanted"
         said.append(f"you have marked it as {kind}, {moment(mark['marked_ms'])}")
@@ -290,7 +290,9 @@ def _by_words(focus: marks.Focus | None, document: Row) -> list[str]:
     """What the classifier says about a document."""
     if focus is None or focus.classifier is None:
         return []
-    (words,) = split(marks.text_of(pa.Table.from_pylist([document])).combine_chunks()).to_pylist()
+    (words,) = split_words(
+        marks.text_of(pa.Table.from_pylist([document])).combine_chunks()
+    ).to_pylist()
     (score,) = focus.classifier.scores(pa.array([words], pa.list_(pa.string()))).to_pylist()
     if score is None:
         return ["no marked page has words of it"]
@@ -338,18 +340,18 @@ def _figures(work: Workspace, row: Row) -> Row:
     product = scoring.load(config.scoring)
     rows = work.engine.rows(pa.Table.from_pylist([row], schema=PAGES.schema))
     if product.needs_ranks:
-        rows = with_ranks(work, rows)
+        rows = add_ranks(work, rows)
     if product.needs_worth:
         rows = add_page_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
-    rows = recrawl.with_gain(rows, work.now_ms(), config)
+    rows = recrawl.add_gain(rows, work.now_ms(), config)
     signals = page_signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {
         "due_ms": due_ms(interval_s(work)),
         "rate": F.col("rate"),
         "gain": F.col("gain"),
-        "ahead": polling.ahead(work.now_ms()),
-        "score": product(signals) * F.col("gain") * polling.ahead(work.now_ms()),
+        "ahead": polling.rhythm_factor(work.now_ms()),
+        "score": product(signals) * F.col("gain") * polling.rhythm_factor(work.now_ms()),
     }
     found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
     with work.errors():

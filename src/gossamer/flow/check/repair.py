@@ -191,7 +191,9 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     if count:
         draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
         draft.replace[DUE_TIMES.name] = histogram.recount(work, rows)
-        draft.replace[VIRTUAL_PAGE.name] = opic.write(work, opic.recounted(work, rows), work.round)
+        draft.replace[VIRTUAL_PAGE.name] = opic.write_virtual_page(
+            work, opic.recount_cash(work, rows), work.round
+        )
 
 
 def without_places(answers: DataFrame, lost: DataFrame) -> DataFrame:

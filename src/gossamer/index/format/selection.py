@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from gossamer.engine.engine import engine_errors
 from gossamer.errors import UsageError
-from gossamer.schedule.order.page_ranks import with_rank
+from gossamer.schedule.order.page_ranks import add_rank
 from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS, DOCUMENTS
 from gossamer.web.urls import host_column
@@ -73,7 +73,7 @@ def indexed_pages(work: Workspace) -> DataFrame:
             ),
         ).withColumn("host", host_column(F.col("url")))
     )
-    ranked = with_rank(work, pages, count)
+    ranked = add_rank(work, pages, count)
     groups = ranked.where("survivor IS NOT NULL OR has_copies")
     sums = groups.groupBy(F.coalesce("survivor", "url").alias("url")).agg(
         F.max(F.when(F.col("survivor").isNull(), F.col("round"))).alias("round"),

@@ -23,7 +23,7 @@ def job_of(work: Workspace, rules: Rules) -> Job:
         work.round,
         work.config,
         rules,
-        of_crawl.recipe(work),
+        of_crawl.filter_recipe(work),
         fetch_began_ms(work),
         (
             work.store.attempt(DOCUMENTS.name),
@@ -31,7 +31,7 @@ def job_of(work: Workspace, rules: Rules) -> Job:
             work.store.attempt(UNPARSED.name),
             work.scratch_attempt(),
         ),
-        url_rules=lessons.active(work),
+        url_rules=lessons.write_active_rules(work),
         rewritten=work.store.attempt(REWRITTEN.name),
     )
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gossamer.parse.page import Rules
     from gossamer.parse.step.discovery import Announced
     from gossamer.parse.step.stored import Piece, Redirect, ResponseRow
-    from gossamer.rules.filter_rules.recipe import Recipe
+    from gossamer.rules.filter_rules.recipe import FilterRecipe
     from gossamer.rules.filters import Filters
     from gossamer.storage.warc import StoredResponse
 
@@ -77,7 +77,7 @@ class Job:
     round: int
     config: Config
     rules: Rules
-    filters: Recipe
+    filters: FilterRecipe
     fetch_began_ms: int
     """When the round's fetch began. robots.txt files fetched since then are new."""
     attempts: tuple[str, str, str, str]

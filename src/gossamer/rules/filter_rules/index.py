@@ -83,7 +83,7 @@ class RuleIndex:
         kinds: dict[str, list[tuple[str, int]]] = {}
         for number, rule in enumerate(rules):
             kinds.setdefault(rule.kind, []).append((rule.value, number))
-        self._domains = _by_domain(kinds.get("domain", ()))
+        self._domains = _numbers_by_domain(kinds.get("domain", ()))
         by_host: dict[str, list[tuple[str, int]]] = {}
         for value, number in kinds.get("prefix", ()):
             by_host.setdefault(_start_of(value), []).append((value, number))
@@ -121,7 +121,7 @@ class RuleIndex:
         if self._shorter:
             found = min(found, self._shorter.first(url))
         if self._domains:
-            found = min(found, self._of_host(host))
+            found = min(found, self._number_of_host(host))
         if self._longest_suffix:
             end = path.find("?")
             path = f"/{path}" if end < 0 else f"/{path[:end]}"
@@ -171,7 +171,7 @@ class RuleIndex:
         rule = self.rules[number]
         return rule if rule.denies else None
 
-    def _of_host(self, host: str) -> int:
+    def _number_of_host(self, host: str) -> int:
         port = host.find(":", host.rfind("]") + 1)
         name = (host if port < 0 else host[:port]) or LOCALHOST
         domains = self._domains
@@ -183,7 +183,7 @@ class RuleIndex:
         return domains[name]
 
 
-def _by_domain(values: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _numbers_by_domain(values: Iterable[tuple[str, int]]) -> dict[str, int]:
     """The smallest number of each domain and of those above it."""
     firsts: dict[str, int] = {}
     for value, number in values:

@@ -65,7 +65,7 @@ class Rule(NamedTuple):
         return self.action == "deny"
 
 
-class Placed(NamedTuple):
+class PlacedRule(NamedTuple):
     """A rule, and where it is written."""
 
     rule: Rule
@@ -94,12 +94,12 @@ def parse(line: str, place: str, *, known: bool = False) -> Rule | None:
     if (kind == "all") != (not value):
         what = f"`{kind}` has a value: {value!r}" if value else f"`{kind}` has no value"
         raise ConfigError(place, what, REMEDY)
-    return Rule(action, kind, _folded(kind, value, place))
+    return Rule(action, kind, _fold_value(kind, value, place))
 
 
-def parse_all(lines: Iterable[tuple[str, str]]) -> list[Placed]:
+def parse_all(lines: Iterable[tuple[str, str]]) -> list[PlacedRule]:
     """Parse lines, each with its place. Raises ConfigError."""
-    return [Placed(rule, at) for line, at in lines if (rule := parse(line, at)) is not None]
+    return [PlacedRule(rule, at) for line, at in lines if (rule := parse(line, at)) is not None]
 
 
 def read_lines(path: Path, remedy: str) -> list[str]:
@@ -108,12 +108,12 @@ def read_lines(path: Path, remedy: str) -> list[str]:
     return text.removeprefix("\N{BYTE ORDER MARK}").split("\n")
 
 
-def numbered(lines: Iterable[str], place: str) -> list[tuple[str, str]]:
+def number_lines(lines: Iterable[str], place: str) -> list[tuple[str, str]]:
     """Lines with their places: `place` and a number, from 1."""
     return [(line, f"{place} {number}") for number, line in enumerate(lines, 1)]
 
 
-def _folded(kind: str, value: str, place: str) -> str:
+def _fold_value(kind: str, value: str, place: str) -> str:
     match kind:
         case "all":
             return value

@@ -20,13 +20,13 @@ from gossamer.rules.filter_rules import stored
 from gossamer.rules.filter_rules.index import RuleIndex
 from gossamer.rules.filter_rules.language import (
     MAX_RULES,
-    Placed,
+    PlacedRule,
     Rule,
-    numbered,
+    number_lines,
     parse_all,
     read_lines,
 )
-from gossamer.rules.filter_rules.recipe import RULE_LINES, Recipe, RuleFile
+from gossamer.rules.filter_rules.recipe import RULE_LINES, FilterRecipe, RuleFile
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FILTER_RULES
@@ -40,7 +40,7 @@ MAX_SEED_HOSTS = 100_000
 UNREADABLE = "give a UTF-8 file with one rule per line, or take it out of filter.files"
 
 
-class Listed(NamedTuple):
+class ListedRule(NamedTuple):
     """A rule of a crawl, in force or not."""
 
     rule: Rule
@@ -54,24 +54,24 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rules:
+class RulesInForce:
     """The rules in force, and their index, whose numbers are places in `placed`."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedRule, ...]
     index: RuleIndex
     digest: str
 
 
-def listed(work: Workspace) -> list[Listed]:
+def list_rules(work: Workspace) -> list[ListedRule]:
     """All rules, in order. Raises ConfigError, which names the line that cannot be used."""
     config = work.config.filter
-    settings = parse_all(numbered(config.rules, "filter.rules, rule"))
-    found = [Listed(*placed, "settings") for placed in settings]
+    settings = parse_all(number_lines(config.rules, "filter.rules, rule"))
+    found = [ListedRule(*placed, "settings") for placed in settings]
     for name in config.files:
-        found += [Listed(*placed, "file") for placed in _of_file(work, name)]
+        found += [ListedRule(*placed, "file") for placed in _rules_of_file(work, name)]
     found += [
-        Listed(each.parsed, stored.PLACE, each.source, each.enabled, each.evidence)
-        for each in stored.rules(work)
+        ListedRule(each.parsed, stored.PLACE, each.source, each.enabled, each.evidence)
+        for each in stored.read_rules(work)
     ]
     if len(found) > MAX_RULES:
         raise ConfigError(
@@ -82,24 +82,24 @@ def listed(work: Workspace) -> list[Listed]:
     return found
 
 
-def in_force(work: Workspace) -> Rules:
+def rules_in_force(work: Workspace) -> RulesInForce:
     """The rules in force. Raises ConfigError, also if they do not fit into memory together."""
-    placed = tuple(Placed(each.rule, each.place) for each in listed(work) if each.enabled)
+    placed = tuple(PlacedRule(each.rule, each.place) for each in list_rules(work) if each.enabled)
     texts = "\n".join(each.rule.text for each in placed)
     digest = blake2b(texts.encode(), digest_size=16).hexdigest()
-    return Rules(placed, _indexed(tuple(each.rule for each in placed)), digest)
+    return RulesInForce(placed, _index_rules(tuple(each.rule for each in placed)), digest)
 
 
-def stamp(work: Workspace) -> tuple[object, ...]:
+def rules_stamp(work: Workspace) -> tuple[object, ...]:
     """What the rules in force depend on. Files are not read; None stands for one that is missing.
 
-    `in_force` compares all rules, even if they are those of before.
+    `rules_in_force` compares all rules, even if they are those of before.
     """
-    states = (_state(Path(work.root, name)) for name in work.config.filter.files)
+    states = (_file_state(Path(work.root, name)) for name in work.config.filter.files)
     return (work.config.filter, *states, work.store.manifest.layers(FILTER_RULES.name))
 
 
-def _state(path: Path) -> tuple[int, int, int] | None:
+def _file_state(path: Path) -> tuple[int, int, int] | None:
     try:
         found = path.stat()
     except OSError:
@@ -107,15 +107,15 @@ def _state(path: Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def recipe(work: Workspace) -> Recipe:
+def filter_recipe(work: Workspace) -> FilterRecipe:
     """What tasks make their filters of. Raises ConfigError and UsageError."""
     year = gmtime(work.now_ms() / 1000).tm_year
-    return Recipe(work.config.filter, seed_hosts(work), year, rule_file(work))
+    return FilterRecipe(work.config.filter, seed_hosts(work), year, write_rule_file(work))
 
 
-def rule_file(work: Workspace) -> RuleFile | None:
+def write_rule_file(work: Workspace) -> RuleFile | None:
     """Write the rules in force to a scratch file; None if there are none."""
-    rules = in_force(work)
+    rules = rules_in_force(work)
     if not rules.placed:
         return None
     texts = [each.rule.text for each in rules.placed]
@@ -143,18 +143,18 @@ def seed_hosts(work: Workspace) -> tuple[str, ...]:
     return tuple(sorted(hosts))
 
 
-def _of_file(work: Workspace, name: str) -> tuple[Placed, ...]:
-    def read() -> tuple[Placed, ...]:
-        return _parsed(tuple(read_lines(Path(work.root, name), UNREADABLE)), f"{name}, line")
+def _rules_of_file(work: Workspace, name: str) -> tuple[PlacedRule, ...]:
+    def read() -> tuple[PlacedRule, ...]:
+        return _parse_lines(tuple(read_lines(Path(work.root, name), UNREADABLE)), f"{name}, line")
 
     return read() if work.last_valid is None else work.last_valid.read(name, read)
 
 
 @lru_cache(maxsize=8)
-def _parsed(lines: tuple[str, ...], place: str) -> tuple[Placed, ...]:
-    return tuple(parse_all(numbered(lines, place)))
+def _parse_lines(lines: tuple[str, ...], place: str) -> tuple[PlacedRule, ...]:
+    return tuple(parse_all(number_lines(lines, place)))
 
 
 @lru_cache(maxsize=2)
-def _indexed(rules: tuple[Rule, ...]) -> RuleIndex:
+def _index_rules(rules: tuple[Rule, ...]) -> RuleIndex:
     return RuleIndex(rules)

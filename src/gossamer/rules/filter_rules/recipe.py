@@ -36,7 +36,7 @@ class RuleFile:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class FilterRecipe:
     config: FilterConfig
     seed_hosts: tuple[str, ...]
     """As in `pages`, sorted; () if the scope does not depend on them."""
@@ -50,10 +50,10 @@ class Recipe:
 def index_of(file: RuleFile) -> RuleIndex:
     """The index of the rules in a file. Raises ConfigError."""
     lines = parquet.read_table(file.path, schema=RULE_LINES).column("rule").to_pylist()
-    return RuleIndex([_rule(line) for line in lines])
+    return RuleIndex([_parse_known(line) for line in lines])
 
 
-def _rule(line: str) -> Rule:
+def _parse_known(line: str) -> Rule:
     rule = parse(line, "", known=True)
     assert rule is not None  # noqa: S101  # it is the text of a rule
     return rule

@@ -59,10 +59,10 @@ class StoredRule(msgspec.Struct, frozen=True):
 
     @property
     def parsed(self) -> Rule:
-        return _parsed(self.rule)
+        return _parse_stored(self.rule)
 
 
-def rules(work: Workspace) -> list[StoredRule]:
+def read_rules(work: Workspace) -> list[StoredRule]:
     """The rules in the store, in order."""
     paths = work.paths(FILTER_RULES.name)
     if not paths:
@@ -71,7 +71,7 @@ def rules(work: Workspace) -> list[StoredRule]:
     return sorted((StoredRule(**row) for row in rows), key=lambda rule: rule.position)
 
 
-def add(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
+def add_rules(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
     """Add rules, given as lines with their places, after those that there are.
 
     Rules that are there already, enabled or not, stay as they are; generated ones are the owner's
@@ -81,16 +81,16 @@ def add(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
     with work.step(STEP, work.round) as draft:
         known = [
             structs.replace(each, source=OWNER) if each.rule in texts else each
-            for each in rules(work)
+            for each in read_rules(work)
         ]
         new = [text for text in texts if text not in {each.rule for each in known}]
-        added = _after(work, known, dict.fromkeys(new), OWNER)
-        draft.replace[FILTER_RULES.name] = _write(work, [*known, *added])
+        added = _append_rules(work, known, dict.fromkeys(new), OWNER)
+        draft.replace[FILTER_RULES.name] = _write_rules(work, [*known, *added])
         draft.counts.update(added=len(new), known=len(texts) - len(new))
     return draft.done
 
 
-def with_generated(
+def replace_generated(
     work: Workspace, made: Mapping[str, Evidence], counts: dict[str, int]
 ) -> dict[str, tuple[Layer, ...]]:
     """The dataset with these generated rules instead of those of before.
@@ -98,7 +98,7 @@ def with_generated(
     Rules that the owner has disabled or added stay as they are.
     """
     kept = []
-    for each in rules(work):
+    for each in read_rules(work):
         if each.rule in made and each.source == GENERATED:
             kept.append(structs.replace(each, **made[each.rule]._asdict()))
         elif each.source != GENERATED or not each.enabled:
@@ -108,26 +108,28 @@ def with_generated(
     known = {each.rule for each in kept}
     new = {rule: evidence for rule, evidence in made.items() if rule not in known}
     counts.update(added=len(new), known=len(made) - len(new))
-    return {FILTER_RULES.name: _write(work, [*kept, *_after(work, kept, new, GENERATED)])}
+    return {
+        FILTER_RULES.name: _write_rules(work, [*kept, *_append_rules(work, kept, new, GENERATED)])
+    }
 
 
-def remove(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
+def remove_rules(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
     """Remove rules from the store. Raises UsageError, and removes none, if one is not there."""
     with work.step(STEP, work.round) as draft:
-        known = rules(work)
-        unwanted = _found(work, known, lines)
+        known = read_rules(work)
+        unwanted = _find_rules(work, known, lines)
         left = [each for each in known if each.rule not in unwanted]
-        draft.replace[FILTER_RULES.name] = _write(work, left)
+        draft.replace[FILTER_RULES.name] = _write_rules(work, left)
         draft.counts["removed"] = len(unwanted)
     return draft.done
 
 
-def set_enabled(work: Workspace, line: str, *, enabled: bool) -> StepReport:
+def enable_rule(work: Workspace, line: str, *, enabled: bool) -> StepReport:
     """Enable or disable a rule in the store. Raises UsageError if it is not there."""
     with work.step(STEP, work.round) as draft:
-        known = rules(work)
-        (meant,) = _found(work, known, [(line, "RULE")])
-        draft.replace[FILTER_RULES.name] = _write(
+        known = read_rules(work)
+        (meant,) = _find_rules(work, known, [(line, "RULE")])
+        draft.replace[FILTER_RULES.name] = _write_rules(
             work,
             [
                 structs.replace(each, enabled=enabled) if each.rule == meant else each
@@ -138,7 +140,7 @@ def set_enabled(work: Workspace, line: str, *, enabled: bool) -> StepReport:
     return draft.done
 
 
-def _after(
+def _append_rules(
     work: Workspace, known: Sequence[StoredRule], new: Mapping[str, Evidence | None], source: str
 ) -> list[StoredRule]:
     """New rules, which are tried after the others."""
@@ -150,7 +152,7 @@ def _after(
     ]
 
 
-def _found(
+def _find_rules(
     work: Workspace, known: Sequence[StoredRule], lines: Iterable[tuple[str, str]]
 ) -> set[str]:
     """The texts of rules that must be in the store."""
@@ -166,7 +168,7 @@ def _found(
     return texts
 
 
-def _write(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
+def _write_rules(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
     """Write the dataset. Raises ConfigError if the enabled rules do not fit into memory."""
     RuleIndex([each.parsed for each in kept if each.enabled])
     rows = pa.Table.from_pylist([structs.asdict(each) for each in kept], FILTER_RULES.schema)
@@ -174,7 +176,7 @@ def _write(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
 
 
 @lru_cache(maxsize=1 << 17)
-def _parsed(text: str) -> Rule:
+def _parse_stored(text: str) -> Rule:
     rule = parse(text, PLACE, known=True)
-    assert rule is not None  # noqa: S101  # `add` wrote the text of a rule
+    assert rule is not None  # noqa: S101  # `add_rules` wrote the text of a rule
     return rule

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 WAITING, REPLACED, KNOWN = "waiting", "replaced", "known"
 """What becomes of a page: an alias if it was never fetched; an alias in any case; a page again."""
-TURNS_DDL = "url string, becomes string, due_ms long"
+CHANGED_PAGES_DDL = "url string, becomes string, due_ms long"
 FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
 DEAD = ("gone", "excluded")
 """Statuses of targets that have no page."""
@@ -57,11 +57,11 @@ _NEW_DDL = f"{ALIASES.ddl}, due boolean"
 _KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
 
 
-class Turns(NamedTuple):
+class AliasChanges(NamedTuple):
     """What rules change in `pages` and in their own datasets."""
 
     found: DataFrame
-    """Pages that become known, as `discoveries.of_links` returns them."""
+    """Pages that become known, as `found_links.link_targets` returns them."""
     rows: DataFrame
     """Rows of TURNS_DDL, each URL once."""
     aliases: DataFrame
@@ -71,51 +71,51 @@ class Turns(NamedTuple):
     """New aliases of each rule: rule, more_rewritten, more_sampled. None if there are none."""
 
 
-def turns(
+def find_alias_changes(
     work: Workspace,
     changed_rules: DataFrame,
     answers: DataFrame,
     met: DataFrame,
     rules: tuple[str, ...],
-) -> Turns:
+) -> AliasChanges:
     """What a round changes. `changed_rules`: the rules with changes, as they are now.
 
     `rules` are files of the active rules. `answers` are the responses of the round, and `met` the
-    pages that its links lead to (`discoveries.of_links`).
+    pages that its links lead to (`found_links.link_targets`).
     """
     unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
     started = unsettled.where(F.col("state").isin(*IN_USE))
     dropped, number = work.scratch(
         unsettled.where(~F.col("state").isin(*IN_USE)).select("rule"), "rule string"
     )
-    before, known = _known_before(work, started, answers, met, rules)
+    before, known = _newly_rewritten(work, started, answers, met, rules)
     moved, back = work.engine.read([], _KNOWN_DDL), 0
     if number:
-        moved, back = _moved(work, dropped, rules)
+        moved, back = _aliases_to_move(work, dropped, rules)
     new, new_count = work.engine.read([], _NEW_DDL), 0
     if known or back or work.store.manifest.layers(REWRITTEN.name):
-        new, new_count = work.scratch(_new(work, before, moved, rules), _NEW_DDL)
+        new, new_count = work.scratch(_new_aliases(work, before, moved, rules), _NEW_DDL)
     before = before.unionByName(moved)
     plain = new.select(*ALIASES.column_names)
     some_new = plain if new_count else None
     returning, _ = work.scratch(
-        _returning(work, some_new, dropped if number else None, answers), ALIASES.ddl
+        _returning_aliases(work, some_new, dropped if number else None, answers), ALIASES.ddl
     )
     rows, count = work.scratch(lsm.newest([plain, returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
         F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
     )
-    return Turns(
-        _found(before, new, returning),
-        _rows(work, before, new, returning, answers),
+    return AliasChanges(
+        _discovered_pages(before, new, returning),
+        _changed_pages(work, before, new, returning, answers),
         rows,
         count,
         counts if new_count else None,
     )
 
 
-def _known_before(
+def _newly_rewritten(
     work: Workspace,
     started: DataFrame,
     answers: DataFrame,
@@ -157,10 +157,10 @@ def _known_before(
         )
     )
     every = pages.unionByName(found)
-    return work.map_rows(every, partial(_rewritten, rules), _KNOWN_DDL)
+    return work.map_rows(every, partial(_rewrite_pages, rules), _KNOWN_DDL)
 
 
-def _rewritten(
+def _rewrite_pages(
     rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """The rows whose URL is rewritten, with `target` and `rules`."""
@@ -177,7 +177,9 @@ def _rewritten(
         yield pa.RecordBatch.from_pydict(columns).filter(mask)
 
 
-def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> tuple[DataFrame, int]:
+def _aliases_to_move(
+    work: Workspace, dropped: DataFrame, rules: tuple[str, ...]
+) -> tuple[DataFrame, int]:
     """Aliases of dropped rules that other rules still rewrite: rows of _KNOWN_DDL, their number.
 
     Without them, each URL with a session id would be fetched because of another parameter. Those
@@ -195,10 +197,12 @@ def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> tuple
         *("url", "depth", "hops", F.lit(1).cast("long").alias("inlinks")),
         *(F.lit(False).alias("fetched"), F.lit(0).cast("long").alias("due_ms")),
     )
-    return work.map_rows(rows, partial(_rewritten, rules), _KNOWN_DDL)
+    return work.map_rows(rows, partial(_rewrite_pages, rules), _KNOWN_DDL)
 
 
-def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str, ...]) -> DataFrame:
+def _new_aliases(
+    work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str, ...]
+) -> DataFrame:
     """New rows of `aliases`: those that `parse` has found, known pages, and those with new targets.
 
     A further column says whether the target is `due`, because it is to be compared with the alias.
@@ -220,7 +224,7 @@ def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str,
         .where("place = 1")
         .drop("place")
     )
-    drawn, _ = work.map_rows(single, partial(samples.drawn, rules), samples.DRAWN_DDL)
+    drawn, _ = work.map_rows(single, partial(samples.draw_lots, rules), samples.DRAWN_DDL)
     in_turn = Window.partitionBy("target").orderBy("fetched", "turn", "url")
     placed, _ = work.scratch(
         drawn.withColumn("place", F.row_number().over(in_turn)).where(
@@ -228,7 +232,7 @@ def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str,
         )
     )
     chosen, _ = work.scratch(
-        samples.chosen(placed.where("place = 1"), work.config.url_rules.sample)
+        samples.choose_samples(placed.where("place = 1"), work.config.url_rules.sample)
     )
     targets = chosen.where("NOT fetched").select("target")
     cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
@@ -244,7 +248,7 @@ def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str,
     )
 
 
-def _returning(
+def _returning_aliases(
     work: Workspace, new: DataFrame | None, dropped: DataFrame | None, answers: DataFrame
 ) -> DataFrame:
     """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
@@ -290,7 +294,7 @@ def _returning(
     )
 
 
-def _found(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame:
+def _discovered_pages(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame:
     """The pages that become known, or nearer: samples, returned aliases, targets of known pages."""
     one = F.lit(1).cast("long").alias("inlinks")
     parts = (
@@ -310,7 +314,7 @@ def _found(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame
     )
 
 
-def _rows(
+def _changed_pages(
     work: Workspace, before: DataFrame, new: DataFrame, returning: DataFrame, answers: DataFrame
 ) -> DataFrame:
     """Rows of TURNS_DDL. If several hold for a page, that it is known counts first."""
@@ -351,7 +355,7 @@ def _rows(
     )
 
 
-def turned(status: Column) -> tuple[Column, Column]:
+def status_after_change(status: Column) -> tuple[Column, Column]:
     """The status of a page after its turn (column `becomes`), and whether it is a page again.
 
     `status` is the one without the turn. Seeds are no aliases.

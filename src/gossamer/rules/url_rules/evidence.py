@@ -107,24 +107,28 @@ def forms_of(
 
     Forms whose rules were contradicted are left out: no more evidence changes these.
     """
-    return work.map_rows(pages, partial(_forms, rules, contradicted), URL_FORMS.ddl)
+    return work.map_rows(pages, partial(_form_rows, rules, contradicted), URL_FORMS.ddl)
 
 
-def _forms(
+def _form_rows(
     rules: tuple[str, ...], contradicted: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    rewriter, settled = rewriter_of(rules), _ids(contradicted)
+    rewriter, settled = rewriter_of(rules), _rule_ids(contradicted)
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
         for page in batch.to_pylist():
             url, missing = page["url"], page["missing"]
-            if forms.split(url) is None:
+            if forms.split_url(url) is None:
                 continue
             content = fingerprints.fingerprint(page["text_hash"], page["sketch"], page["digest"])
             if content is None and not missing:
                 continue
-            found = [form for form in forms.forms(url) if not missing or form.kind in forms.TARGETS]
-            if (mirror := _mirrored(url, page["canonical"])) is not None:
+            found = [
+                form
+                for form in forms.forms_of_url(url)
+                if not missing or form.kind in forms.TARGETS
+            ]
+            if (mirror := _mirror_form(url, page["canonical"])) is not None:
                 found.append(mirror)
             found = [form for form in found if _section_rule(url, form) not in settled]
             rewritten = rewriter.rewrite(url)
@@ -144,7 +148,7 @@ def _forms(
 
 
 @lru_cache(maxsize=1)
-def _ids(paths: tuple[str, ...]) -> frozenset[str]:
+def _rule_ids(paths: tuple[str, ...]) -> frozenset[str]:
     """The rules in files with a column `rule`; read once per process."""
     tables = [parquet.read_table(path, columns=["rule"]) for path in paths]
     return frozenset(rule for table in tables for rule in table.column("rule").to_pylist())
@@ -157,9 +161,9 @@ def _section_rule(url: str, form: forms.Form) -> str:
     return rule_id(host, forms.section_of(form.url), form.kind, form.name)
 
 
-def _mirrored(url: str, other: str | None) -> forms.Form | None:
+def _mirror_form(url: str, other: str | None) -> forms.Form | None:
     """The form on another host, if `other` is the same path of another host."""
-    mine, theirs = forms.split(url), None if other is None else forms.split(other)
+    mine, theirs = forms.split_url(url), None if other is None else forms.split_url(other)
     if mine is None or theirs is None or mine.host == theirs.host:
         return None
     if forms.base_host(mine.host) == forms.base_host(theirs.host):
@@ -178,7 +182,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     )
 
 
-def pairs(work: Workspace, new: DataFrame) -> DataFrame:
+def pairs_to_compare(work: Workspace, new: DataFrame) -> DataFrame:
     """Pairs of pages with the same form, of which at least one is of this round.
 
     `new` holds rows of `url_forms`, materialised. Columns: key, kind, name; url, fetched_ms and
@@ -186,7 +190,7 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
     """
     every = new.withColumn("new", F.lit(True))
     if work.store.manifest.layers(URL_FORMS.name):
-        every, _ = work.scratch(every.unionByName(_stored(work, new)))
+        every, _ = work.scratch(every.unionByName(_stored_forms(work, new)))
     first = Window.partitionBy("key").orderBy("new", "url")
     heads = [F.first(name).over(first).alias(to) for name, to in _names_of("head").items()]
     members = every.where("kind <> ''").select(
@@ -219,7 +223,7 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
     )
 
 
-def _stored(work: Workspace, new: DataFrame) -> DataFrame:
+def _stored_forms(work: Workspace, new: DataFrame) -> DataFrame:
     """The stored rows of `url_forms` that may be compared with new ones, which they are not."""
     itself, variants = new.where("kind = ''"), new.where("kind <> ''")
     wanted = variants.select("key").union(variants.select(F.col("form").alias("key"))).distinct()
@@ -243,19 +247,19 @@ def _names_of(prefix: str) -> dict[str, str]:
     return {name: prefix + ending for name, ending in names.items()}
 
 
-def verdicts(
+def find_verdicts(
     work: Workspace, pairs: DataFrame, answers: DataFrame, rules: tuple[str, ...]
 ) -> tuple[DataFrame, int]:
     """Rows of VERDICTS, from pairs of pages and from the permanent redirects of a round."""
-    of_pairs, count = work.map_rows(pairs, _judged, VERDICTS_DDL)
+    of_pairs, count = work.map_rows(pairs, _judge_pairs, VERDICTS_DDL)
     moved = answers.where(
         F.col("http_status").isin(*PERMANENT) & F.col("redirect_url").isNotNull()
     ).select("url", "redirect_url")
-    of_redirects, more = work.map_rows(moved, partial(_redirects, rules), VERDICTS_DDL)
+    of_redirects, more = work.map_rows(moved, partial(_judge_redirects, rules), VERDICTS_DDL)
     return reduce(DataFrame.unionByName, (of_pairs, of_redirects)), count + more
 
 
-def _judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _judge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         rows = batch.to_pylist()
         known = [row for row in rows if None not in (row["fingerprint"], row["other_print"])]
@@ -265,14 +269,14 @@ def _judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 fingerprints.prints_of([row[name] for row in known])
                 for name in ("fingerprint", "other_print")
             )
-            same = fingerprints.agree(some, others).tolist()
+            same = fingerprints.contents_agree(some, others).tolist()
             agree = {id(row): each for row, each in zip(known, same, strict=True)}
         found: list[tuple[Any, ...]] = []
         for row in rows:
             agrees, vote = _verdict(row, agree.get(id(row)))
             if agrees is not None or vote:
                 pair = row["url"], row["other"], row["fingerprint"]
-                found += _of_rules(row["kind"], row["name"], row["key"], (agrees, vote, *pair))
+                found += _verdict_rows(row["kind"], row["name"], row["key"], (agrees, vote, *pair))
         yield _batch(found, VERDICTS)
 
 
@@ -300,14 +304,16 @@ def _differs(pair: dict[str, Any]) -> bool:
     """
     if pair["kind"] != forms.PARAMETER:
         return True
-    mine, theirs = forms.split(pair["url"]), forms.split(pair["other"])
+    mine, theirs = forms.split_url(pair["url"]), forms.split_url(pair["other"])
     if mine is None or theirs is None:
         return False
     names = pair["name"].split("&")
-    return all(forms.values(mine, name) != forms.values(theirs, name) for name in names)
+    return all(
+        forms.parameter_values(mine, name) != forms.parameter_values(theirs, name) for name in names
+    )
 
 
-def _redirects(
+def _judge_redirects(
     rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     rewriter = rewriter_of(rules)
@@ -319,11 +325,13 @@ def _redirects(
             back = rewriter.rewrite(target)
             if back.rules and back.url == url != target:
                 for rule in back.rules:
-                    found += _of_rules(APPLIED, rule, key_of(url), (False, 0, target, url, None))
+                    found += _verdict_rows(
+                        APPLIED, rule, key_of(url), (False, 0, target, url, None)
+                    )
             for kind, name, vote in _differences(url, target):
                 agrees = vote > 0 or kind in forms.TARGETS
                 pair = (url, target) if vote > 0 else (target, url)
-                found += _of_rules(kind, name, key_of(target), (agrees, vote, *pair, content))
+                found += _verdict_rows(kind, name, key_of(target), (agrees, vote, *pair, content))
         yield _batch(found, VERDICTS)
 
 
@@ -332,10 +340,10 @@ def _differences(url: str, target: str) -> Iterator[tuple[str, str, int]]:
 
     A redirect may lead to https and to www at once.
     """
-    mine, theirs = forms.split(url), forms.split(target)
+    mine, theirs = forms.split_url(url), forms.split_url(target)
     if mine is None or theirs is None or mine == theirs:
         return
-    if (mirror := _mirrored(url, target)) is not None:
+    if (mirror := _mirror_form(url, target)) is not None:
         yield forms.HOST, mirror.name, 1
     elif forms.base_host(mine.host) == forms.base_host(theirs.host) and mine[2:] == theirs[2:]:
         if mine.scheme != theirs.scheme and ":" not in mine.host + theirs.host:
@@ -343,11 +351,15 @@ def _differences(url: str, target: str) -> Iterator[tuple[str, str, int]]:
         if mine.host != theirs.host:
             yield forms.WWW, "", 1 if theirs.host == forms.base_host(theirs.host) else -1
     else:
-        yield from ((form.kind, form.name, 1) for form in forms.forms(url) if form.url == target)
-        yield from ((form.kind, form.name, -1) for form in forms.forms(target) if form.url == url)
+        yield from (
+            (form.kind, form.name, 1) for form in forms.forms_of_url(url) if form.url == target
+        )
+        yield from (
+            (form.kind, form.name, -1) for form in forms.forms_of_url(target) if form.url == url
+        )
 
 
-def _of_rules(
+def _verdict_rows(
     kind: str, name: str, key: int, verdict: tuple[bool | None, int, str, str, bytes | None]
 ) -> Iterator[tuple[Any, ...]]:
     """Rows of VERDICTS for the rule of the section and that of the whole host."""
@@ -357,10 +369,10 @@ def _of_rules(
         for rule in rules[:1] if verdict[0] is False else rules:
             yield rule, None, None, None, None, key, *verdict
         return
-    parts = forms.split(url)
+    parts = forms.split_url(url)
     if parts is None:
         return
-    form = parts._replace(host=name) if kind == forms.HOST else forms.applied(parts, kind, name)
+    form = parts._replace(host=name) if kind == forms.HOST else forms.apply_form(parts, kind, name)
     host = forms.base_host(parts.host) if kind == forms.WWW else parts.host
     for section in (forms.section_of(form.url), forms.WHOLE_HOST):
         yield rule_id(host, section, kind, name), host, section, kind, name, key, *verdict

@@ -41,18 +41,18 @@ def prints_of(fingerprints: list[bytes]) -> Prints:
     return np.frombuffer(b"".join(fingerprints), np.uint8).reshape(-1, BYTES)
 
 
-def agree(some: Prints, others: Prints) -> npt.NDArray[np.bool_]:
+def contents_agree(some: Prints, others: Prints) -> npt.NDArray[np.bool_]:
     """Whether the contents of each pair of rows agree."""
     same: npt.NDArray[np.bool_] = (some == others).mean(axis=1) >= AGREE
     return same
 
 
-def distinct(fingerprints: list[bytes], most: int) -> list[bytes]:
+def distinct_contents(fingerprints: list[bytes], most: int) -> list[bytes]:
     """The first fingerprints that do not agree with an earlier one of them, at most `most`."""
     kept: list[bytes] = []
     for each in fingerprints:
         if len(kept) == most:
             break
-        if not kept or not agree(prints_of(kept), prints_of([each])).any():
+        if not kept or not contents_agree(prints_of(kept), prints_of([each])).any():
             kept.append(each)
     return kept

@@ -74,7 +74,7 @@ class Form(NamedTuple):
     url: str
 
 
-def split(url: str) -> Parts | None:
+def split_url(url: str) -> Parts | None:
     """The parts of a URL in normal form; None for other schemes."""
     found = _PARTS.fullmatch(url)
     return None if found is None else Parts(*found.groups(""))
@@ -94,15 +94,15 @@ def base_host(host: str) -> str:
     return bare if bare != host and registrable(bare) == registrable(host) else host
 
 
-def forms(url: str) -> list[Form]:
+def forms_of_url(url: str) -> list[Form]:
     """The forms that differ from a URL, each once. There are at most 5 + 2 MAX_PARAMETERS + 1."""
-    parts = split(url)
+    parts = split_url(url)
     if parts is None:
         return []
     return [
         Form(kind, name, form.url)
         for kind, name in _applicable(parts)
-        if len(name) <= MAX_NAME and (form := applied(parts, kind, name)) != parts
+        if len(name) <= MAX_NAME and (form := apply_form(parts, kind, name)) != parts
     ]
 
 
@@ -118,7 +118,7 @@ def _applicable(parts: Parts) -> Iterator[tuple[str, str]]:
         yield from dict.fromkeys((PARAMETER, "&".join(each)) for each in sets if each)
 
 
-def applied(parts: Parts, kind: str, name: str, target: str = "") -> Parts:
+def apply_form(parts: Parts, kind: str, name: str, target: str = "") -> Parts:
     """The form of a kind, or with the second of its TARGETS, the URL in the other direction.
 
     A URL that the kind does not apply to stays as it is.
@@ -177,7 +177,7 @@ def _host(parts: Parts, name: str, _: bool) -> Parts:
     return parts._replace(host=name)
 
 
-def values(parts: Parts, name: str) -> list[str]:
+def parameter_values(parts: Parts, name: str) -> list[str]:
     """The values of a parameter."""
     pairs = (each.partition("=") for each in parts.query.split("&"))
     return [value for key, _, value in pairs if key == name]

@@ -69,7 +69,9 @@ MAX_EXAMPLES = 3
 """Pairs of URLs kept as examples, and as counterexamples."""
 
 
-def summaries(work: Workspace, verdicts: DataFrame, evidence: int) -> tuple[DataFrame, int]:
+def summarize_verdicts(
+    work: Workspace, verdicts: DataFrame, evidence: int
+) -> tuple[DataFrame, int]:
     """What a round says about each rule, and the number of rules; each group of pages counts once.
 
     Of the groups that agree, the contents and URLs of some are kept, enough to find `evidence`
@@ -108,10 +110,10 @@ def summaries(work: Workspace, verdicts: DataFrame, evidence: int) -> tuple[Data
     )
 
 
-def learned(work: Workspace, verdicts: DataFrame, round_: int) -> tuple[DataFrame, int]:
+def learn_rules(work: Workspace, verdicts: DataFrame, round_: int) -> tuple[DataFrame, int]:
     """The rows of `url_rules` that the verdicts of a round change or add, and their number."""
     evidence = work.config.url_rules.evidence
-    found, count = summaries(work, verdicts, evidence)
+    found, count = summarize_verdicts(work, verdicts, evidence)
     if not count:
         return work.engine.read([], URL_RULES.ddl), 0
     known = lsm.rows_for(work, URL_RULES, found.select("rule"))
@@ -126,15 +128,15 @@ def learned(work: Workspace, verdicts: DataFrame, round_: int) -> tuple[DataFram
         )
         .where("host IS NOT NULL")
     )
-    rows, _ = work.map_rows(joined, partial(_merged, evidence, round_), URL_RULES.ddl)
-    rows, count = work.scratch(admitted(work, pooled(rows, evidence)))
-    return without_seeds(work, rows, count)
+    rows, _ = work.map_rows(joined, partial(_merge_batches, evidence, round_), URL_RULES.ddl)
+    rows, count = work.scratch(drop_excess_rules(work, activate_by_host(rows, evidence)))
+    return keep_hosts_of_seeds(work, rows, count)
 
 
 _PLACE = ("host", "section", "kind", "name")
 
 
-def pooled(rows: DataFrame, evidence: int) -> DataFrame:
+def activate_by_host(rows: DataFrame, evidence: int) -> DataFrame:
     """Let rules of sections become active that rely on the evidence of the whole host."""
     contents = F.length("contents") / fingerprints.BYTES
     hosts = rows.where(
@@ -158,7 +160,7 @@ def pooled(rows: DataFrame, evidence: int) -> DataFrame:
     )
 
 
-def admitted(work: Workspace, rows: DataFrame) -> DataFrame:
+def drop_excess_rules(work: Workspace, rows: DataFrame) -> DataFrame:
     """Without new rules that would exceed the limit of their host."""
     hosts = rows.select("host").distinct()
     cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, URL_RULES)]
@@ -178,7 +180,7 @@ def admitted(work: Workspace, rows: DataFrame) -> DataFrame:
     return rows.join(refused, on="rule", how="left_anti")
 
 
-def without_seeds(work: Workspace, rows: DataFrame, count: int) -> tuple[DataFrame, int]:
+def keep_hosts_of_seeds(work: Workspace, rows: DataFrame, count: int) -> tuple[DataFrame, int]:
     """Let no rule become active that leads from the host of a seed to another host."""
     moving = rows.where(
         F.col("kind").isin(forms.WWW, forms.HOST) & F.col("state").isin(*IN_USE) & ~F.col("settled")
@@ -201,15 +203,15 @@ def without_seeds(work: Workspace, rows: DataFrame, count: int) -> tuple[DataFra
     )
 
 
-def _merged(
+def _merge_batches(
     evidence: int, round_: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        rows = [merged(row, evidence, round_) for row in batch.to_pylist()]
+        rows = [merge_evidence(row, evidence, round_) for row in batch.to_pylist()]
         yield pa.RecordBatch.from_pylist(rows, schema=URL_RULES.schema)
 
 
-def merged(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
+def merge_evidence(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
     """The row of a rule after a round. `row` has its old columns (or null), and the summary."""
     whole = row["section"] == forms.WHOLE_HOST
     needed = evidence * (HOST_FACTOR if whole else 1)
@@ -218,7 +220,7 @@ def merged(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
     old = row["contents"] or b""
     known = [old[at : at + fingerprints.BYTES] for at in range(0, len(old), fingerprints.BYTES)]
     new = [each["content"] for each in agreeing if each["content"] is not None]
-    contents = fingerprints.distinct(known + new, needed)
+    contents = fingerprints.distinct_contents(known + new, needed)
     sections = set(row["sections"] or ())
     if whole:
         sections |= {forms.section_of(each["other"]) for each in agreeing}
@@ -239,7 +241,7 @@ def merged(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
     }
     enough = len(contents) >= needed and (not whole or len(sections) >= MIN_SECTIONS)
     before = row["state"] or LEARNING
-    state, target = decided(before, row["kind"], row["target"], after, enough=enough)
+    state, target = decide_state(before, row["kind"], row["target"], after, enough=enough)
     few = max(math.ceil(evidence / TRIAL_SHARE), MIN_TRIAL)
     if (before, state) == (LEARNING, LEARNING) and not whole and len(known) < few <= len(contents):
         state = TRIAL
@@ -248,7 +250,7 @@ def merged(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
     return after | {"state": state, "target": target}
 
 
-def decided(
+def decide_state(
     state: str, kind: str, target: str | None, row: dict[str, Any], *, enough: bool
 ) -> tuple[str, str]:
     """The state and the direction of a rule that has this evidence."""

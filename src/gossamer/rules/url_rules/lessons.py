@@ -18,7 +18,7 @@ from gossamer.web.urls import host_column
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from gossamer.rules.url_rules.aliases import Turns
+    from gossamer.rules.url_rules.aliases import AliasChanges
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 class Lessons(NamedTuple):
     """What a round has taught."""
 
-    turns: Turns | None
+    turns: AliasChanges | None
     """What changes for pages; None if nothing does."""
     replace: dict[str, tuple[Layer, ...]]
     """Layers of datasets, for the step's draft."""
     counts: dict[str, int]
 
 
-def active(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]:
+def write_active_rules(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]:
     """Write the rules in use to a scratch file for `rewriter_of`; return its path.
 
     None is written if there is no rule. `changed` are rows that are not stored yet.
@@ -61,7 +61,7 @@ def active(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]
     return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(held.drop("place")))
 
 
-def contradicted(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
+def write_contradicted_rules(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
     """Write the contradicted rules for the hosts of pages to a scratch file; return its path.
 
     Those for `www` have the host without it.
@@ -79,33 +79,36 @@ def contradicted(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
     return tuple(f"{work.root}/{file.path}" for file in files)
 
 
-def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) -> Lessons:
+def learn_from_round(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) -> Lessons:
     """Learn from a round that was fetched and parsed, and apply what changes.
 
-    `answers` are its responses, `met` the pages that its links lead to (`discoveries.of_links`).
+    `answers` are its responses, `met` the pages that its links lead to (as
+    `found_links.link_targets` returns them).
 
     Rules that the user has changed since the last round are applied, too.
     """
     replace: dict[str, tuple[Layer, ...]] = {}
-    rules = active(work)
+    rules = write_active_rules(work)
     changed, count = work.engine.read([], URL_RULES.ddl), 0
     if work.config.url_rules.learn:
         pages = evidence.fetched_pages(work, answers, round_)
-        new, rows = evidence.forms_of(work, pages, rules, contradicted(work, pages))
-        verdicts, found = evidence.verdicts(work, evidence.pairs(work, new), answers, rules)
+        new, rows = evidence.forms_of(work, pages, rules, write_contradicted_rules(work, pages))
+        verdicts, found = evidence.find_verdicts(
+            work, evidence.pairs_to_compare(work, new), answers, rules
+        )
         if found:
-            changed, count = learning.learned(work, verdicts, round_)
+            changed, count = learning.learn_rules(work, verdicts, round_)
         if rows:
             one = Window.partitionBy("key").orderBy("url")
             single = new.withColumn("place", F.row_number().over(one)).where("place = 1")
             single, rows = work.scratch(single.drop("place"))
             replace[URL_FORMS.name] = lsm.append_layer(work, URL_FORMS, single, rows, round_)
-    changed, count = with_ended_trials(work, changed, count, answers)
-    after = applied(work, changed, count, answers, met)
+    changed, count = add_ended_trials(work, changed, count, answers)
+    after = apply_rules(work, changed, count, answers, met)
     return after._replace(replace=replace | after.replace)
 
 
-def with_ended_trials(
+def add_ended_trials(
     work: Workspace, changed: DataFrame, count: int, answers: DataFrame
 ) -> tuple[DataFrame, int]:
     """Add the rules that are still on trial although all of their samples were fetched."""
@@ -117,20 +120,20 @@ def with_ended_trials(
     now = lsm.newest([trials, changed.join(trials, on="rule", how="left_semi")], "rule")
     ended = (
         now.where(F.col("state") == TRIAL)
-        .join(samples.outstanding(work, trials, answers), on="rule", how="left_anti")
+        .join(samples.rules_with_open_samples(work, trials, answers), on="rule", how="left_anti")
         .withColumns({"state": F.lit(LEARNING), "settled": F.lit(False)})
     )
     return work.scratch(lsm.newest([changed, ended.select(*URL_RULES.column_names)], "rule"))
 
 
-def applied(
+def apply_rules(
     work: Workspace, changed: DataFrame, count: int, answers: DataFrame, met: DataFrame
 ) -> Lessons:
     """Apply changed rows of `url_rules`, of which there are about `count`."""
     replace: dict[str, tuple[Layer, ...]] = {}
     counts: dict[str, int] = {}
     round_ = work.round
-    turns, changed, count = settled(work, changed, count, answers, met)
+    turns, changed, count = settle_rules(work, changed, count, answers, met)
     if turns is not None:
         replace[ALIASES.name] = lsm.append_layer(
             work, ALIASES, turns.aliases, turns.alias_count, round_
@@ -143,9 +146,9 @@ def applied(
     return Lessons(turns, replace, counts)
 
 
-def settled(
+def settle_rules(
     work: Workspace, changed: DataFrame, count: int, answers: DataFrame, met: DataFrame
-) -> tuple[Turns | None, DataFrame, int]:
+) -> tuple[AliasChanges | None, DataFrame, int]:
     """What follows for pages from rules with changes; and the rows of these rules, settled.
 
     None if there are neither unsettled rules nor aliases.
@@ -154,7 +157,9 @@ def settled(
     known = layers(ALIASES.name) or layers(REWRITTEN.name)
     if not known and not (count and changed.where("NOT settled").limit(1).count()):
         return None, changed, count
-    turns = aliases.turns(work, changed, answers, met, active(work, changed))
+    turns = aliases.find_alias_changes(
+        work, changed, answers, met, write_active_rules(work, changed)
+    )
     if turns.counts is None:
         return turns, changed.withColumn("settled", F.lit(True)), count
     counts, _ = work.scratch(turns.counts)

@@ -66,7 +66,7 @@ class UrlRule(NamedTuple):
         return f"{self.host}{where}: {_EFFECTS[self.kind][self.target].format(self.name)}"
 
 
-class Tested(NamedTuple):
+class TestedUrl(NamedTuple):
     """What becomes of a URL."""
 
     url: str
@@ -84,7 +84,7 @@ def rules_of(work: Workspace, host: str | None = None) -> list[UrlRule]:
     return sorted(found, key=lambda r: (_ORDER.index(r.state), r.host, -r.supports, r.rule))
 
 
-def tested(work: Workspace, url: str) -> Tested:
+def test_url(work: Workspace, url: str) -> TestedUrl:
     """What a URL becomes if a page links to it, and by which rules. Raises UsageError."""
     normal = normalize(url, None, work.config.urls)
     if normal is None:
@@ -98,7 +98,7 @@ def tested(work: Workspace, url: str) -> Tested:
         if rule.state in IN_USE
     ]
     found = Rewriter(active).rewrite(normal)
-    return Tested(normal, found.url, [known[rule] for rule in found.rules])
+    return TestedUrl(normal, found.url, [known[rule] for rule in found.rules])
 
 
 def _reachable(work: Workspace, host: str) -> list[UrlRule]:
@@ -117,7 +117,7 @@ def _reachable(work: Workspace, host: str) -> list[UrlRule]:
     return list(rules.values())
 
 
-def with_state(work: Workspace, rule: str, *, enabled: bool) -> DataFrame:
+def rule_with_state(work: Workspace, rule: str, *, enabled: bool) -> DataFrame:
     """The row of a rule that the user disables or enables, not settled. Raises UsageError.
 
     An enabled rule is active, and the evidence against it is forgotten: what contradicts it later

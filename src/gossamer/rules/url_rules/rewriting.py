@@ -91,13 +91,13 @@ class Rewriter:
         return max(self._evidence.get(rule, (0, 0))[1] for rule in rules)
 
     def _rewrite(self, url: str) -> Rewritten:
-        if url.split("/", 3)[2] not in self._changes or (parts := forms.split(url)) is None:
+        if url.split("/", 3)[2] not in self._changes or (parts := forms.split_url(url)) is None:
             return Rewritten(url)
         used: dict[str, None] = {}
         for _ in range(MAX_PASSES):
             before = parts
             for change in self._changes.get(parts.host, ()):
-                parts = _changed(parts, change, used)
+                parts = _apply_change(parts, change, used)
                 if parts.host != before.host:
                     break
             if parts == before:
@@ -105,11 +105,11 @@ class Rewriter:
         return Rewritten(url)
 
 
-def _changed(parts: forms.Parts, change: _Change, used: dict[str, None]) -> forms.Parts:
-    after = forms.applied(parts, change.kind, change.name, change.target)
+def _apply_change(parts: forms.Parts, change: _Change, used: dict[str, None]) -> forms.Parts:
+    after = forms.apply_form(parts, change.kind, change.name, change.target)
     if after == parts:
         return parts
-    form = forms.applied(parts, change.kind, change.name).url
+    form = forms.apply_form(parts, change.kind, change.name).url
     rule = change.rules.get(forms.section_of(form)) or change.rules.get(forms.WHOLE_HOST)
     if rule is None:
         return parts

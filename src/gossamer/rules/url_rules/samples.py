@@ -30,7 +30,7 @@ MARGIN = 1.5
 DRAWN_DDL = f"{REWRITTEN.ddl}, fetched boolean, turn long, lot double, supports long, missing long"
 
 
-def chosen(firsts: DataFrame, sample: float) -> DataFrame:
+def choose_samples(firsts: DataFrame, sample: float) -> DataFrame:
     """The aliases that are compared with their targets; `firsts` has one alias for each target.
 
     For rules on trial, these are as many as are needed, rather of pages that were not fetched yet.
@@ -48,7 +48,9 @@ def chosen(firsts: DataFrame, sample: float) -> DataFrame:
     return placed.where(by_chance | (F.col("place") <= F.col("missing") * MARGIN))
 
 
-def drawn(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def draw_lots(
+    rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Add a random order of aliases (`turn`), a lot for their target, and the rules' evidence."""
     rewriter = rewriter_of(rules)
     for batch in batches:
@@ -70,7 +72,7 @@ def _lot(target: str) -> float:
     return xxhash.xxh3_64_intdigest(target.encode()) / 2**64
 
 
-def outstanding(work: Workspace, rules: DataFrame, answers: DataFrame) -> DataFrame:
+def rules_with_open_samples(work: Workspace, rules: DataFrame, answers: DataFrame) -> DataFrame:
     """Those of `rules` with samples that were not compared yet: rows with `rule`."""
     uses = F.explode("rules").alias("rule")
     samples = [

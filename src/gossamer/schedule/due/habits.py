@@ -39,7 +39,7 @@ KNOWN = (
     *("host_changes", "host_days", "folder_changes", "folder_days"),
     *("told_share", "true_share", "untrue_rate"),
 )
-"""The columns of `about`, besides `url`."""
+"""The columns of `habits_of_urls`, besides `url`."""
 UNIT = 1 << 20
 """Changes are counted in so many parts."""
 MOST_DATES = 1_000
@@ -50,7 +50,7 @@ SLASHES = 4
 OF_VISITS, OF_LISTINGS = ("told", "untold", "met"), ("dates", "listed_ms")
 
 
-def about(work: Workspace, urls: DataFrame) -> DataFrame | None:
+def habits_of_urls(work: Workspace, urls: DataFrame) -> DataFrame | None:
     """What is known about the places of URLs (each once); None if nothing is known of any.
 
     The columns are `url`, `host_changes`, `host_days`, `folder_changes`, `folder_days`, and for
@@ -58,7 +58,9 @@ def about(work: Workspace, urls: DataFrame) -> DataFrame | None:
     """
     if not work.store.manifest.layers(HABITS.name):
         return None
-    placed, _ = work.scratch(urls.select("url", host().alias("host"), folder().alias("folder")))
+    placed, _ = work.scratch(
+        urls.select("url", host_place().alias("host"), folder_place().alias("folder"))
+    )
     places = placed.select(F.col("host").alias("place")).union(placed.select("folder"))
     known, _ = work.scratch(lsm.rows_for(work, HABITS, places.distinct()))
     for kind in ("host", "folder"):
@@ -68,22 +70,25 @@ def about(work: Workspace, urls: DataFrame) -> DataFrame | None:
     share, true = F.lit(PRIOR_RECALL), F.lit(PRIOR_TRUTH)
     untrue = F.lit(usual_rate(work.config.update))
     for kind in ("host", "folder"):
-        told, untold, met, dates, listed_ms = (_of(kind, name) for name in OF_VISITS + OF_LISTINGS)
+        told, untold, met, dates, listed_ms = (
+            _sum_of_place(kind, name) for name in OF_VISITS + OF_LISTINGS
+        )
         share = (told / UNIT + share) / ((told + untold) / UNIT + 1)
         true = (told / UNIT + true) / (met + 1)
         untrue = rate(dates * (1 - true), listed_ms / DAY_MS, untrue)
     rates = {}
     for kind in ("host", "folder"):
-        rates[f"{kind}_changes"] = _of(kind, "changes") / UNIT
-        rates[f"{kind}_days"] = _of(kind, "watched_ms") / DAY_MS
+        rates[f"{kind}_changes"] = _sum_of_place(kind, "changes") / UNIT
+        rates[f"{kind}_days"] = _sum_of_place(kind, "watched_ms") / DAY_MS
     columns = rates | {"told_share": share, "true_share": true, "untrue_rate": untrue}
     return placed.select("url", *(value.alias(name) for name, value in columns.items()))
 
 
-def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
+def write_habits(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
     """Add what a round tells about places; return the layers of the dataset, for `Draft.replace`.
 
-    `pages` have the columns of `recrawl.learned`; those without a visit or a date do not count.
+    `pages` have the columns of `recrawl.learn_changes`. Those without a visit or a date do not
+    count.
     """
     sums = {
         "changes": F.floor(F.col("more_changes") * UNIT),
@@ -99,7 +104,9 @@ def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
         F.coalesce(F.sum(value.cast("long")), F.lit(0)).alias(f"more_{name}")
         for name, value in sums.items()
     ]
-    by_place = [visited.groupBy(p.alias("place")).agg(*counted) for p in (host(), folder())]
+    by_place = [
+        visited.groupBy(p.alias("place")).agg(*counted) for p in (host_place(), folder_place())
+    ]
     more, _ = work.scratch(reduce(DataFrame.unionByName, by_place))
     known = lsm.rows_for(work, HABITS, more.select("place"))
     total = {name: F.coalesce(name, F.lit(0)) + F.col(f"more_{name}") for name in SUMS}
@@ -117,19 +124,19 @@ def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
     return lsm.append_layer(work, HABITS, new, count, work.round)
 
 
-def host() -> Column:
+def host_place() -> Column:
     """The place of the host of `url`."""
     return host_column(F.col("url")).cast("string")
 
 
-def folder() -> Column:
+def folder_place() -> Column:
     """The place of the folder of `url`."""
     path = F.split_part(F.col("url"), F.lit("?"), F.lit(1))
     slashes = F.length(path) - F.length(F.replace(path, F.lit("/"), F.lit("")))
     name = F.concat(F.split_part(path, F.lit("/"), F.lit(4)), F.lit("/"))
     within = F.when(slashes >= SLASHES, name).otherwise(F.lit(""))
-    return F.concat(host(), F.lit("/"), within).cast("string")
+    return F.concat(host_place(), F.lit("/"), within).cast("string")
 
 
-def _of(kind: str, name: str) -> Column:
+def _sum_of_place(kind: str, name: str) -> Column:
     return F.coalesce(f"{kind}_{name}", F.lit(0))

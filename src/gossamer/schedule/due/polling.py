@@ -68,7 +68,7 @@ AHEAD = 2.0**40
 """The factor by which the score of a page with a rhythm grows. That of news grows twice by it."""
 
 
-def kind() -> Column:
+def kind_of_document() -> Column:
     """What a document is, as in `pages`: page, feed or sitemap; null if it could not be parsed."""
     is_sitemap = F.col("content_type").isin("application/x-sitemap+xml", "text/plain")
     listing = F.when(F.coalesce(is_sitemap, F.lit(False)), "sitemap").otherwise("feed")
@@ -82,7 +82,7 @@ def is_news(now_ms: int) -> Column:
     return (F.col("relation") == "entry") & (~F.col("first") | is_recent)
 
 
-def found(links: DataFrame, known: DataFrame) -> DataFrame:
+def count_listed(links: DataFrame, known: DataFrame) -> DataFrame:
     """What visited pages list: `url`, and the columns FOUND, unless these are 0.
 
     `links`: those of pages that were visited before. `known`: the old rows of all pages that they
@@ -98,13 +98,13 @@ def found(links: DataFrame, known: DataFrame) -> DataFrame:
     return listed.where((F.col("found") > 0) | (F.col("found_dates") > 0))
 
 
-def of_known_pages(links: DataFrame, now_ms: int) -> DataFrame:
+def links_of_known_pages(links: DataFrame, now_ms: int) -> DataFrame:
     """The links in which a visit may have found something new: `src`, `dst` and `dated_ms`."""
     followed = ~F.col("first") & ~F.col("nofollow") & (F.col("relation") != "redirect")
     return links.where(followed).select("src", "dst", credible_ms(now_ms).alias("dated_ms"))
 
 
-def learned() -> dict[str, Column]:
+def learn_finds() -> dict[str, Column]:
     """What is known of listings after a round: `finds`, `finding_days` and `date_rate`.
 
     From the columns of recrawl.visits, and FOUND.
@@ -127,8 +127,8 @@ def learned() -> dict[str, Column]:
 def wait_s(config: UpdateConfig) -> Column:
     """The seconds from an answer until a visit probably finds something new; null: no rhythm.
 
-    Of the columns of `learned`, and `kind`. In this time, a new page appears with the probability
-    1/2; after a first visit, it is that of FIRST_WAITS_S.
+    It follows from the columns of `learn_finds`, and `kind_of_document`. In this time, a new page appears with
+    the probability 1/2; after a first visit, it is that of FIRST_WAITS_S.
     """
     if not config.feed_interval_s:
         return F.lit(None).cast("double")
@@ -149,7 +149,7 @@ def wait_s(config: UpdateConfig) -> Column:
     return F.when(is_hub | kind.isin(*FIRST_WAITS_S), wait)
 
 
-def ahead(now_ms: int) -> Column:
+def rhythm_factor(now_ms: int) -> Column:
     """The factor of a due page's score, by which those with a rhythm and news come first."""
     is_new = (F.col("source") == ENTRY) & F.col("fetched_ms").isNull()
     is_news = is_new & (F.col("found_ms") >= now_ms - NEWS_MS)

@@ -98,7 +98,7 @@ VISITS = (
     *("more_changes", "more_ms", "told_changes", "untold_changes", "met_dates"),
     *("more_dates", "listed_for_ms"),
 )
-"""What visits and listings tell about the place of a page: see `learned`."""
+"""What visits and listings tell about the place of a page: see `learn_changes`."""
 LEAST_DOUBT = 1e-12
 SURE = math.log(2)
 """At this doubt, a page has more likely changed than not."""
@@ -145,7 +145,7 @@ def rate_now(config: UpdateConfig) -> Column:
     return F.coalesce("rate", F.lit(usual_rate(config)))
 
 
-def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
+def add_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     """Add the `gain` of a visit, and the `rate`. Nothing counts as stored of a page that failed."""
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
     gained = gain(F.col("rate"), F.col("days"), _or_zero("recall"), _or_zero("doubt"))
@@ -155,8 +155,8 @@ def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
 
 
 def usual_of_places(config: UpdateConfig) -> Column:
-    """The changes per day of the other pages of a page's folder. Rows are as for `visits`."""
-    changes, watched_days = _known()
+    """The changes per day of other pages in a page's folder. Rows are as for `visit_columns`."""
+    changes, watched_days = _known_changes()
     usual = F.lit(usual_rate(config))
     for place in ("host", "folder"):
         others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
@@ -170,13 +170,15 @@ def credible_ms(now_ms: int) -> Column:
     return F.when(F.col("dated_ms") <= now_ms + DAY_MS, F.col("dated_ms"))
 
 
-def visits(changed: Column, usual: Column, config: UpdateConfig, now_ms: int) -> dict[str, Column]:
-    """What a round tells about pages, as columns from which `likely` and `learned` follow.
+def visit_columns(
+    changed: Column, usual: Column, config: UpdateConfig, now_ms: int
+) -> dict[str, Column]:
+    """What a round tells about pages: columns for `likely_changes` and `learn_changes`.
 
     `changed`: whether a page that answered differs from what is stored; `usual`: the changes per
-    day of others, which becomes `usual_before`. Each row has the columns of `habits.about`, null if
-    nothing is known; `found_dated_ms`, the newest date that listings of the round give; and its
-    response.
+    day of others, which becomes `usual_before`. Each row has the columns of
+    `habits.habits_of_urls`, null if nothing is known; `found_dated_ms`, the newest date that
+    listings of the round give; and its response.
     """
     answered = F.coalesce("o_answered", F.lit(False))
     # A clock may be set back.
@@ -199,7 +201,7 @@ def visits(changed: Column, usual: Column, config: UpdateConfig, now_ms: int) ->
         "visit_ms": since_ms,
         "visit_days": since_ms / DAY_MS,
         "usual_before": usual,
-        "rate_before": rate(*_known(), usual),
+        "rate_before": rate(*_known_changes(), usual),
         "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
         "late_signal": is_newer & is_late,
         "recall_before": F.when(is_dated, recall).otherwise(0.0),
@@ -210,8 +212,8 @@ def visits(changed: Column, usual: Column, config: UpdateConfig, now_ms: int) ->
     }
 
 
-def likely() -> dict[str, Column]:
-    """What dates and days say about changes since the last visit, by the columns of `visits`."""
+def likely_changes() -> dict[str, Column]:
+    """What dates and days say about changes since the last visit, from `visit_columns`."""
     told = F.col("recall_before") * F.col("rate_before")
     dates = F.coalesce("signals", F.lit(0)) + F.col("signal").cast("int")
     one = doubt_of_signal(F.col("rate_before"), F.col("recall_before"), F.col("untrue"))
@@ -225,13 +227,13 @@ def likely() -> dict[str, Column]:
     }
 
 
-def learned() -> dict[str, Column]:
+def learn_changes() -> dict[str, Column]:
     """What is known of pages after a round, as the columns of `pages`, and VISITS.
 
     Those of VISITS are what visits and listings tell, for `habits`. The others are as before
     without a visit.
     """
-    changes, watched_days = _known()
+    changes, watched_days = _known_changes()
     is_visit, is_answered = F.col("is_visit"), F.col("is_answered")
     # As they are known to have changed, one over the probability of that.
     sure = changes_within(F.col("doubt_met"), F.lit(1.0)) / F.col("doubt_met")
@@ -276,7 +278,7 @@ def learned() -> dict[str, Column]:
 
 
 def wait_s(config: UpdateConfig) -> Column:
-    """The seconds from the last answer until a page is due again, by the columns of `learned`."""
+    """The seconds from the last answer until a page is due again, from `learn_changes`."""
     usual_s, factor = config.interval_days * DAY_S, config.interval_factor
     untold = F.col("rate") * (1 - F.coalesce("recall", F.lit(0.0)))
     due_s = (due_doubt(config) - F.col("doubt")) / untold * DAY_S
@@ -291,7 +293,7 @@ def _is_stored() -> Column:
     return F.col("stored_ms").isNotNull() & F.col("failures").eqNullSafe(0)
 
 
-def _known() -> tuple[Column, Column]:
+def _known_changes() -> tuple[Column, Column]:
     """What is known of `pages`; rows of older versions have no such columns."""
     return _or_zero("changes"), _or_zero("watched_days")
 

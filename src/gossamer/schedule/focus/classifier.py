@@ -69,7 +69,7 @@ class Classifier(NamedTuple):
         return cls(words, learned["weight"].to_numpy())
 
     def scores(self, texts: pa.ListArray) -> pa.DoubleArray:
-        """The score of each text, given as `split` returns it; null if it has no known word."""
+        """The score of each text, split by `split_words`; null if it has no known word."""
         width = max(len(self.words), 1)
         step = max(SEEN_BYTES // width, 1)
         parts = [self._scores(texts.slice(n, step)) for n in range(0, len(texts), step)]
@@ -95,7 +95,7 @@ class Classifier(NamedTuple):
         return pa.array(sums / np.sqrt(np.maximum(counts, 1)), mask=counts == 0)
 
 
-def split(texts: pa.Array) -> pa.ListArray:
+def split_words(texts: pa.Array) -> pa.ListArray:
     """The words of each text, in lower case and in their order."""
     plain = pc.utf8_lower(pc.utf8_slice_codeunits(texts.cast(pa.string()), 0, MAX_CHARS))
     if pc.any(pc.match_substring_regex(plain, _UNSPACED), min_count=0).as_py():
@@ -103,7 +103,7 @@ def split(texts: pa.Array) -> pa.ListArray:
     return pc.split_pattern_regex(pc.fill_null(plain, ""), _OTHER)
 
 
-def distinct(words: list[str]) -> list[str]:
+def distinct_words(words: list[str]) -> list[str]:
     """The words of a text, each once."""
     return sorted(set(words) - {""})
 

@@ -47,12 +47,12 @@ FOUND = tuple(f"found_{name}" for name in COLUMNS)
 """The same of new links."""
 
 
-def found(
+def judge_targets(
     work: Workspace, links: DataFrame, judged: DataFrame, focus: Focus | None
 ) -> DataFrame | None:
     """Per target of links: url, and FOUND; materialised. None without a classifier.
 
-    `judged`: the linking pages, as `fitness.of_documents` returns them. Links that are marked
+    `judged`: the linking pages, as `fitness.judge_documents` returns them. Links that are marked
     nofollow do not count.
     """
     if focus is None or focus.classifier is None:
@@ -60,25 +60,25 @@ def found(
     scores = judged.where(F.col("score").isNotNull()).select(F.col("url").alias("src"), "score")
     followed = links.where(~F.col("nofollow")).select("src", "dst", "anchor")
     rows = followed.join(scores, on="src", how="left").select("dst", "anchor", "score")
-    fit = partial(judged_links, focus.classifier)
+    fit = partial(judge_links, focus.classifier)
     told = work.engine.map_partitions(rows, fit, "url string, fit long")
     count, total = F.count("*").alias(FOUND[0]), F.sum("fit").alias(FOUND[1])
     return work.scratch(told.groupBy("url").agg(count, total))[0]
 
 
-def beside(pages: DataFrame, targets: DataFrame | None) -> DataFrame:
+def join_judged_links(pages: DataFrame, targets: DataFrame | None) -> DataFrame:
     """Add the columns FOUND to rows with `url`."""
     if targets is None:
         return pages.select("*", *(F.lit(None).cast("long").alias(name) for name in FOUND))
     return pages.join(targets, on="url", how="left")
 
 
-def anew() -> dict[str, Column]:
+def replaced_counts() -> dict[str, Column]:
     """The columns COLUMNS by the links in FOUND, instead of those of before."""
     return {name: F.col(new) for name, new in zip(COLUMNS, FOUND, strict=True)}
 
 
-def added() -> dict[str, Column]:
+def increased_counts() -> dict[str, Column]:
     """The columns COLUMNS, with those of new links."""
     return {
         name: F.when(F.col(new).isNull(), F.col(name))
@@ -88,7 +88,7 @@ def added() -> dict[str, Column]:
     }
 
 
-def of_pages(work: Workspace) -> Column:
+def promise_column(work: Workspace) -> Column:
     """The promise of a page, from its columns `fit` and COLUMNS."""
     if not work.store.manifest.layers(FIT_WORDS.name):
         return F.lit(1.0)
@@ -97,11 +97,11 @@ def of_pages(work: Workspace) -> Column:
     return F.when(F.coalesce("fit", F.lit(False)), F.lit(1.0)).otherwise(mean)
 
 
-def judged_links(judge: Classifier, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def judge_links(judge: Classifier, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The p of each link that can be judged, from dst, anchor and the `score` of its source."""
     for batch in batches:
         anchors = batch["anchor"].cast(pa.string()).dictionary_encode()
-        by_text = judge.scores(classifier.split(anchors.dictionary)).take(anchors.indices)
+        by_text = judge.scores(classifier.split_words(anchors.dictionary)).take(anchors.indices)
         by_source = batch["score"]
         is_known = pc.or_(by_text.is_valid(), by_source.is_valid())
         parts = [pc.fill_null(each, 0.0).to_numpy() for each in (by_text, by_source)]

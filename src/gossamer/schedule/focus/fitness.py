@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from gossamer.rules.filter_rules.index import NONE, RuleIndex
-from gossamer.rules.filter_rules.language import numbered, parse_all
+from gossamer.rules.filter_rules.language import number_lines, parse_all
 from gossamer.schedule.focus import classifier
 from gossamer.schedule.focus.marks import TEXT, Focus, text_of
 
@@ -42,17 +42,17 @@ DDL = "url string, text_hash long, kind string, fit boolean, score double"
 
 def check(work: Workspace) -> None:
     """Raises ConfigError for rules that cannot be used."""
-    _index(work.config.update.fit_rules)
+    _index_of_rules(work.config.update.fit_rules)
 
 
 def rule_for(work: Workspace, document: Mapping[str, Any]) -> str | None:
     """The rule that decides about a document, a row with the columns OF_RULES."""
-    index = _index(work.config.update.fit_rules)
+    index = _index_of_rules(work.config.update.fit_rules)
     number = index.first(*(document[name] for name in OF_RULES))
     return None if number == NONE else index.rules[number].text
 
 
-def of_documents(work: Workspace, documents: DataFrame, focus: Focus | None = None) -> DataFrame:
+def judge_documents(work: Workspace, documents: DataFrame, focus: Focus | None = None) -> DataFrame:
     """Of documents: the columns KEPT, whether they are `fit`, and the `score` of the classifier.
 
     The score is null if there is no classifier, or if it knows none of the words. Materialised if
@@ -63,27 +63,27 @@ def of_documents(work: Workspace, documents: DataFrame, focus: Focus | None = No
     if focus is not None and focus.classifier is not None:
         # Long rows: they are not written to scratch files first, as `map_rows` does.
         rows = documents.select(*KEPT, *OF_RULES[1:], has_text, *TEXT)
-        judged = work.engine.map_partitions(rows, partial(_judged, rules, focus), DDL)
+        judged = work.engine.map_partitions(rows, partial(_judge_batches, rules, focus), DDL)
         return work.scratch(judged, DDL)[0]
     if rules or focus is not None:
         rows = documents.select(*KEPT, *OF_RULES[1:], has_text)
-        return work.map_rows(rows, partial(_judged, rules, focus), DDL)[0]
+        return work.map_rows(rows, partial(_judge_batches, rules, focus), DDL)[0]
     return documents.select(*KEPT, has_text, F.lit(None).cast("double").alias("score"))
 
 
-def _judged(
+def _judge_batches(
     rules: tuple[str, ...], focus: Focus | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    index = _index(rules)
+    index = _index_of_rules(rules)
     for batch in batches:
         scores = pa.nulls(batch.num_rows, pa.float64())
         verdicts = [batch["fit"]]
         if focus is not None and focus.classifier is not None:
-            scores = focus.classifier.scores(classifier.split(text_of(batch)))
+            scores = focus.classifier.scores(classifier.split_words(text_of(batch)))
             is_alike = pc.fill_null(pc.greater_equal(scores, 0), True)
             verdicts = [pc.and_(batch["fit"], is_alike)]
         if rules:
-            verdicts.insert(0, _by_rules(index, batch))
+            verdicts.insert(0, _verdicts_of_rules(index, batch))
         if focus is not None:
             urls = batch["url"].cast(pa.string())
             verdicts.insert(0, focus.fit.take(pc.index_in(urls, value_set=focus.urls)))
@@ -91,7 +91,7 @@ def _judged(
         yield judged.append_column("score", scores)
 
 
-def _by_rules(index: RuleIndex, batch: pa.RecordBatch) -> pa.BooleanArray:
+def _verdicts_of_rules(index: RuleIndex, batch: pa.RecordBatch) -> pa.BooleanArray:
     """What the first rule says that matches each page; null if none does."""
     pages = zip(*(batch[name].to_pylist() for name in OF_RULES), strict=True)
     numbers = [index.first(*page) for page in pages]
@@ -99,5 +99,5 @@ def _by_rules(index: RuleIndex, batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 @lru_cache(maxsize=1)
-def _index(rules: tuple[str, ...]) -> RuleIndex:
-    return RuleIndex([placed.rule for placed in parse_all(numbered(rules, PLACE))])
+def _index_of_rules(rules: tuple[str, ...]) -> RuleIndex:
+    return RuleIndex([placed.rule for placed in parse_all(number_lines(rules, PLACE))])

@@ -51,12 +51,12 @@ def run(
     forget; ConfigError for invalid `update.fit_rules`.
     """
     fitness.check(work)
-    named = list(dict.fromkeys(_normal(work, url) for url in urls))
+    named = list(dict.fromkeys(_normal_url(work, url) for url in urls))
     with work.step("mark", work.round) as draft:
-        before = marks.stored(work)
+        before = marks.read_marks(work)
         is_named = pc.is_in(before["url"], value_set=pa.array(named, pa.string()))
         rows = before.filter(pc.invert(is_named))
-        texts = _documents(work, named)
+        texts = _newest_documents(work, named)
         if fit is None:
             _refuse_unmarked(named, before)
             draft.counts["forgotten"] = len(named)
@@ -68,17 +68,17 @@ def run(
             ]
             rows = pa.concat_tables([rows, pa.Table.from_pylist(new, MARKS.schema)])
             draft.counts |= {"marked": len(named), "without_text": len(named) - len(words)}
-        draft.replace |= marks.put(work, rows)
+        draft.replace |= marks.write_marks(work, rows)
         draft.counts["words"] = sum(layer.rows for layer in draft.replace[FIT_WORDS.name])
         focus = marks.focus_of(rows)
         if known:
             _judge_all(work, draft, focus)
         else:
-            _judge(work, draft, texts, focus)
+            _judge_few(work, draft, texts, focus)
     return draft.done
 
 
-def _normal(work: Workspace, url: str) -> str:
+def _normal_url(work: Workspace, url: str) -> str:
     normal = normalize(url, None, work.config.urls)
     if normal is None:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
@@ -90,38 +90,45 @@ def _refuse_unmarked(named: Sequence[str], before: pa.Table) -> None:
         raise UsageError(min(missing), "is not marked", "gossamer marks lists the marked pages")
 
 
-def _documents(work: Workspace, named: Sequence[str] | None) -> DataFrame:
+def _newest_documents(work: Workspace, named: Sequence[str] | None) -> DataFrame:
     """The newest documents of pages that were parsed, of a few (materialised) or of all (None)."""
     known = work.read(DOCUMENTS.name).where(F.col("outcome") == "parsed").select("url", "round")
     if named is not None:
-        known = known.join(marks.frame(work, named), on="url", how="left_semi")
+        known = known.join(marks.frame_of_urls(work, named), on="url", how="left_semi")
     newest, _ = work.scratch(known.groupBy("url").agg(F.max("round").alias("round")))
     texts = join_documents(work, newest, *READ)
     return texts if named is None else work.scratch(texts)[0]
 
 
-def _judge(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus | None) -> None:
+def _judge_few(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus | None) -> None:
     """Judge the pages of a few documents."""
-    judged = _judged(work, documents, focus)
+    judged = _judge_documents(work, documents, focus)
     before = lsm.rows_for(work, PAGES, judged.select("url"))
-    _put(work, draft, before.join(judged, on="url", how="inner"))
+    _write_changed(work, draft, before.join(judged, on="url", how="inner"))
 
 
 def _judge_all(work: Workspace, draft: Draft, focus: Focus | None) -> None:
     """Judge all parsed pages, and what their links promise of others."""
-    judged = _judged(work, _documents(work, None), focus)
-    targets = fit_prediction.found(work, current_links.current(work), judged, focus)
+    judged = _judge_documents(work, _newest_documents(work, None), focus)
+    targets = fit_prediction.judge_targets(work, current_links.current(work), judged, focus)
     pages = lsm.current(work, PAGES).join(judged, on="url", how="left")
-    _put(work, draft, fit_prediction.beside(pages, targets), fit_prediction.anew())
+    _write_changed(
+        work,
+        draft,
+        fit_prediction.join_judged_links(pages, targets),
+        fit_prediction.replaced_counts(),
+    )
 
 
-def _judged(work: Workspace, documents: DataFrame, focus: Focus | None) -> DataFrame:
+def _judge_documents(work: Workspace, documents: DataFrame, focus: Focus | None) -> DataFrame:
     """Whether pages are fit, by their documents: url, now_fit, score."""
-    judged = fitness.of_documents(work, documents.withColumn("kind", polling.kind()), focus)
+    judged = fitness.judge_documents(
+        work, documents.withColumn("kind", polling.kind_of_document()), focus
+    )
     return judged.select("url", F.col("fit").alias("now_fit"), "score")
 
 
-def _put(
+def _write_changed(
     work: Workspace, draft: Draft, pages: DataFrame, promised: Mapping[str, Column] = NOTHING
 ) -> None:
     """Write the rows of pages that change: in `fit`, and in what is `promised` of them."""

@@ -51,41 +51,41 @@ class Focus(NamedTuple):
     """None if too few pages of one kind are marked."""
 
 
-def stored(work: Workspace) -> pa.Table:
+def read_marks(work: Workspace) -> pa.Table:
     """The rows of `marks`, by URL."""
     paths = work.paths(MARKS.name)
     return parquet.read_table(paths, schema=MARKS.schema) if paths else MARKS.schema.empty_table()
 
 
-def listed(work: Workspace) -> list[Mark]:
+def list_marks(work: Workspace) -> list[Mark]:
     """All marks, by URL."""
-    rows = stored(work).to_pylist()
+    rows = read_marks(work).to_pylist()
     return [Mark(r["url"], r["fit"], r["marked_ms"], r["words"] is not None) for r in rows]
 
 
-def learned(marks: pa.Table) -> pa.Table:
+def learn_words(marks: pa.Table) -> pa.Table:
     """What is learned from marks: rows of `fit_words`."""
     read = marks.filter(pc.is_valid(marks["words"]))
     wanted = read["fit"].combine_chunks().to_numpy(zero_copy_only=False)
     return classifier.learn(read["words"].combine_chunks(), wanted.astype(bool))
 
 
-def put(work: Workspace, marks: pa.Table) -> dict[str, tuple[Layer, ...]]:
+def write_marks(work: Workspace, marks: pa.Table) -> dict[str, tuple[Layer, ...]]:
     """Write these marks in place of all, and what is learned; returns the layers of both."""
     rows = marks.sort_by("url")
-    return work.write_table(MARKS, rows) | work.write_table(FIT_WORDS, learned(rows))
+    return work.write_table(MARKS, rows) | work.write_table(FIT_WORDS, learn_words(rows))
 
 
 def focus_of(marks: pa.Table) -> Focus | None:
     """What these marks say; None without any."""
     if not marks.num_rows:
         return None
-    words = learned(marks)
+    words = learn_words(marks)
     urls, fit = (marks[name].combine_chunks() for name in ("url", "fit"))
     return Focus(urls, fit, Classifier.of(words) if words.num_rows else None)
 
 
-def after_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | None:
+def learn_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | None:
     """What the marks say after a round, which has parsed `documents`.
 
     If marked pages are among them, their marks get the new words, and the classifier is learned
@@ -93,19 +93,19 @@ def after_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | 
     """
     if not work.store.manifest.layers(MARKS.name):
         return None
-    marks = stored(work)
-    marked = frame(work, marks["url"].to_pylist())
+    marks = read_marks(work)
+    marked = frame_of_urls(work, marks["url"].to_pylist())
     words = words_of(marked.join(documents, on="url", how="inner"))
     if words:
-        marks = with_words(marks, words)
+        marks = set_words(marks, words)
     focus = focus_of(marks)
     is_lost = not work.store.manifest.layers(FIT_WORDS.name)  # or there were too few marks so far
     if words or (is_lost and focus is not None and focus.classifier is not None):
-        draft.replace |= put(work, marks)
+        draft.replace |= write_marks(work, marks)
     return focus
 
 
-def with_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
+def set_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
     """Marks with the words of those of their pages that are named."""
     rows = [row | {"words": words.get(row["url"], row["words"])} for row in marks.to_pylist()]
     return pa.Table.from_pylist(rows, MARKS.schema)
@@ -114,12 +114,12 @@ def with_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
 def words_of(documents: DataFrame) -> dict[str, list[str]]:
     """The words of the documents of a few pages, each of which has one, if it has any words."""
     parsed = documents.where(F.col("outcome") == "parsed").select("url", *TEXT).toArrow()
-    words = classifier.split(text_of(parsed).combine_chunks()).to_pylist()
-    of_pages = zip(parsed["url"].to_pylist(), map(classifier.distinct, words), strict=True)
+    words = classifier.split_words(text_of(parsed).combine_chunks()).to_pylist()
+    of_pages = zip(parsed["url"].to_pylist(), map(classifier.distinct_words, words), strict=True)
     return {url: each for url, each in of_pages if each}
 
 
-def frame(work: Workspace, urls: Sequence[str]) -> DataFrame:
+def frame_of_urls(work: Workspace, urls: Sequence[str]) -> DataFrame:
     """URLs as a DataFrame."""
     if not urls:
         return work.engine.read([], "url string")

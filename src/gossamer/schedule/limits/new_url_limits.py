@@ -27,7 +27,7 @@ SEED_GROWTH = 10
 """A domain with the full budget may add this many times the URLs of one without voters."""
 
 
-def bounded(
+def limit_new_urls(
     work: Workspace,
     found: DataFrame,
     rows: int,
@@ -40,20 +40,20 @@ def bounded(
     `found` are materialised, so many `rows`; `known` are the rows of all known pages among them.
     Dropped ones are counted in `counts`.
     """
-    for growth in growths(work, known_domains):
+    for growth in growth_limits(work, known_domains):
         if rows <= growth.least:
             continue
         dropped = 0
         crowded, groups = work.scratch(growth.crowds(found))
         if groups:
-            excess, dropped = work.scratch(beyond(found, known, crowded, growth.key))
+            excess, dropped = work.scratch(urls_beyond_limit(found, known, crowded, growth.key))
         if dropped:
             found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
             counts[f"dropped_{growth.reason}"] = dropped
     return found, rows
 
 
-class Growth(NamedTuple):
+class GrowthLimit(NamedTuple):
     """A limit on new URLs per round and group. A group consists of one or several keys."""
 
     reason: str
@@ -65,7 +65,7 @@ class Growth(NamedTuple):
     """The keys of groups with more found URLs than their limit: `key`, `group`, `most`."""
 
 
-def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
+def growth_limits(work: Workspace, known_domains: DataFrame) -> tuple[GrowthLimit, ...]:
     """The limits, in an order that keeps dropped queries from using up their domain's limit."""
     config = work.config.update
     path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
@@ -73,8 +73,8 @@ def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
     per_path, per_domain = config.new_queries_per_path, config.new_urls_per_domain
     by_domain = partial(crowded_domains, work, known_domains, per_domain)
     return (
-        Growth("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
-        Growth("domain_growth", host, per_domain, by_domain),
+        GrowthLimit("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
+        GrowthLimit("domain_growth", host, per_domain, by_domain),
     )
 
 
@@ -113,7 +113,9 @@ def crowded_domains(
     )
 
 
-def beyond(found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
+def urls_beyond_limit(
+    found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column
+) -> DataFrame:
     """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
 
     Those nearest to a seed are kept, then those with the most inlinks, then in URL order.

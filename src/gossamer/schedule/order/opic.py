@@ -71,7 +71,7 @@ class VirtualPage(NamedTuple):
     given: int = 0
     kept: int = 0
 
-    def with_seeds(self, new_pages: int, new_seeds: int) -> VirtualPage:
+    def add_seeds(self, new_pages: int, new_seeds: int) -> VirtualPage:
         """After an injection that added pages, each of `new_seeds` with its `unit`."""
         brought = self.brought + self.unit(new_seeds) * new_seeds
         return self._replace(pages=self.pages + new_pages, brought=brought)
@@ -80,7 +80,7 @@ class VirtualPage(NamedTuple):
         """The cash that each of so many new seeds brings."""
         return min(UNIT, (MOST - self.brought) // max(new_seeds, 1))
 
-    def after(self, new_pages: int, collected: int) -> VirtualPage:
+    def collect(self, new_pages: int, collected: int) -> VirtualPage:
         """After a round that added pages, and in which it collected cash."""
         pages = self.pages + new_pages
         each, kept = divmod(self.kept + collected, pages) if pages else (0, self.kept + collected)
@@ -107,7 +107,7 @@ def virtual_page(work: Workspace) -> VirtualPage:
     return VirtualPage(pages, kept, kept=kept)
 
 
-def recounted(work: Workspace, rows: DataFrame) -> VirtualPage:
+def recount_cash(work: Workspace, rows: DataFrame) -> VirtualPage:
     """The virtual page if `rows` become the newest of `pages`, some of which may have been lost.
 
     It gets the cash that they had. If some are older than the lost ones, and so have cash that they
@@ -115,12 +115,12 @@ def recounted(work: Workspace, rows: DataFrame) -> VirtualPage:
     """
     page = virtual_page(work)
     known = lsm.newest([*lsm.layers(work, PAGES), rows], "url")
-    count, total = known.agg(F.count("*"), F.sum(held(page.given))).collect()[0]
+    count, total = known.agg(F.count("*"), F.sum(cash_column(page.given))).collect()[0]
     kept = max(page.brought - (total or 0), 0)
     return VirtualPage(count, kept + (total or 0), page.given, kept)
 
 
-def write(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
+def write_virtual_page(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
     """Write the virtual page; return the layers of its dataset, for `Draft.replace`."""
     name = VIRTUAL_PAGE.name
     writer = ParquetWriter(work.root, name, work.store.attempt(name))
@@ -128,7 +128,7 @@ def write(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
     return (layers_of(writer.close(), round_)[name],)
 
 
-def stored(given: int, new: Column) -> Column:
+def stored_cash(given: int, new: Column) -> Column:
     """The column `cash` of a page as it is; of a `new` page, without any cash.
 
     Rows that an older version wrote have none.
@@ -136,7 +136,7 @@ def stored(given: int, new: Column) -> Column:
     return F.when(new, F.lit(-given)).otherwise(F.coalesce("cash", F.lit(0))).cast("long")
 
 
-def held(given: int) -> Column:
+def cash_column(given: int) -> Column:
     """The cash of a known page, from its row."""
     return F.coalesce("cash", F.lit(0)) + F.lit(given)
 
@@ -177,7 +177,9 @@ def flows(
     `links` are those of the round, and `before` the old rows of at least the payers.
     """
     paid, _ = work.scratch(
-        before.join(payers, on="url", how="left_semi").select("url", held(given).alias("paid"))
+        before.join(payers, on="url", how="left_semi").select(
+            "url", cash_column(given).alias("paid")
+        )
     )
     votes = _votes(links).union(old_votes)
     votes = votes.join(paid.withColumnRenamed("url", "src"), on="src", how="inner")
@@ -200,13 +202,13 @@ def no_flows(work: Workspace) -> DataFrame:
     return work.engine.read([], "url string, paid long, got long")
 
 
-def passed(now_ms: Column) -> Column:
+def elapsed_share(now_ms: Column) -> Column:
     """The part of HISTORY_S since a page was asked for last, at `fetched_ms`, or was found."""
     before_ms = F.coalesce("fetched_ms", "found_ms", now_ms)
     return F.greatest((now_ms - before_ms) / 1000, F.lit(1.0)) / HISTORY_S
 
 
-def history(passed: Column) -> Column:
+def new_history(passed: Column) -> Column:
     """The new history of a page that pays `paid` (or null) after this part of HISTORY_S."""
     remains = F.greatest(1 - passed, F.lit(0.0)) * F.coalesce("history", F.lit(0))
     added = F.coalesce("paid", F.lit(0)) * F.least(1 / passed, F.lit(1.0))
@@ -215,5 +217,5 @@ def history(passed: Column) -> Column:
 
 def importance(given: int) -> Column:
     """The estimated importance of a page, above 0, from its row: what it received of late."""
-    received = F.coalesce("history", F.lit(0)) + held(given)
+    received = F.coalesce("history", F.lit(0)) + cash_column(given)
     return F.greatest(received, F.lit(1)) / F.lit(float(UNIT))

@@ -37,32 +37,32 @@ LEAST = 2.0**-64
 """The rank of pages and hosts of which nothing is known; also of those that `rank` gives none."""
 
 
-def of_hosts(work: Workspace) -> DataFrame:
+def host_ranks(work: Workspace) -> DataFrame:
     """The `host_rank` of each `host`, and how many ranked pages it has (`m`; null: not known)."""
     sizes = work.read(HOST_SIZES.name).withColumnRenamed("pages", "m")
     ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
     return ranks.join(sizes, on="host", how="left")
 
 
-def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
+def add_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
     """Add `rank` and `host_rank` to pages (with `url` and `host`, each URL once); both ≥ LEAST."""
-    return with_ranks_of_hosts(work, with_own_ranks(work, pages), of_hosts(work))
+    return add_ranks_of_hosts(work, add_own_ranks(work, pages), host_ranks(work))
 
 
-def with_rank(work: Workspace, pages: DataFrame, count: int) -> DataFrame:
-    """Add `rank` as `with_ranks` does, materialised, to so many pages, most of which have one."""
-    rows, _ = work.scratch(with_own_ranks(work, pages, count))
+def add_rank(work: Workspace, pages: DataFrame, count: int) -> DataFrame:
+    """Add `rank` as `add_ranks` does, materialised, to so many pages, most of which have one."""
+    rows, _ = work.scratch(add_own_ranks(work, pages, count))
     unranked = rows.where("rank IS NULL")
     hosts, number = work.scratch(unranked.select("host").distinct(), "host string")
     if not number:
         return rows
-    of_these = of_hosts(work).join(hosts, on="host", how="left_semi")
-    by_chance = with_ranks_of_hosts(work, unranked, of_these).drop("host_rank")
+    of_these = host_ranks(work).join(hosts, on="host", how="left_semi")
+    by_chance = add_ranks_of_hosts(work, unranked, of_these).drop("host_rank")
     return work.scratch(rows.where("rank IS NOT NULL").unionByName(by_chance))[0]
 
 
-def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
-    """As `with_ranks`, of pages `with_own_ranks`. `hosts`: rows of `of_hosts`."""
+def add_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
+    """As `add_ranks`, of pages `add_own_ranks`. `hosts`: rows of `host_ranks`."""
     jump = 1 - work.config.rank.damping
     by_chance = F.col("host_rank") * jump / F.coalesce("m", F.lit(1))
     known = pages.join(F.broadcast(hosts), on="host", how="left")
@@ -75,7 +75,7 @@ def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> 
     ).drop("m")
 
 
-def with_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) -> DataFrame:
+def add_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) -> DataFrame:
     """Add the `rank` of those pages (`url`) that `ranks` knows; null for the others.
 
     `count`: the number of pages, if it is known. The hash table is built from the left side of a
@@ -97,8 +97,8 @@ def with_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) 
     ddl = ", ".join(f"{each.name} {each.dataType.simpleString()}" for each in pages.schema)
     joined = [
         work.scratch(
-            _read(work, theirs.get(number, []), RANKS.ddl).join(
-                _read(work, files, ddl), on="url", how="right"
+            _read_files(work, theirs.get(number, []), RANKS.ddl).join(
+                _read_files(work, files, ddl), on="url", how="right"
             )
         )[0]
         for number, files in ours.items()
@@ -106,5 +106,5 @@ def with_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) 
     return reduce(DataFrame.unionByName, joined)
 
 
-def _read(work: Workspace, files: Sequence[File], ddl: str) -> DataFrame:
+def _read_files(work: Workspace, files: Sequence[File], ddl: str) -> DataFrame:
     return work.engine.read([f"{work.root}/{file.path}" for file in files], ddl)

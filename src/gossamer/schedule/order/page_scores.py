@@ -10,7 +10,7 @@ from gossamer.schedule.due import polling, recrawl
 from gossamer.schedule.due.due_pages import JUDGED, POLLED, RECRAWLED
 from gossamer.schedule.focus import fit_prediction
 from gossamer.schedule.order import opic, scoring
-from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.order.page_ranks import add_ranks
 from gossamer.schedule.order.sections.page_worth import add_page_worth
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def score_pages(work: Workspace, due: DataFrame, sections: Sequence[Layer] = ())
     """
     importance = scoring.load(work.config.update.scoring)
     if importance.needs_ranks:
-        due, _ = work.scratch(with_ranks(work, due))
+        due, _ = work.scratch(add_ranks(work, due))
     if importance.needs_worth:
         due = add_page_worth(work, due, sections)
-    due = recrawl.with_gain(due, work.now_ms(), work.config.update)
-    factor = F.col("gain") * polling.ahead(work.now_ms())
+    due = recrawl.add_gain(due, work.now_ms(), work.config.update)
+    factor = F.col("gain") * polling.rhythm_factor(work.now_ms())
     score = importance(page_signals(work)) * factor
     return due.withColumn("score", score).drop(*IMPORTANCE, *GAIN, *JUDGED)
 
@@ -53,5 +53,5 @@ def page_signals(work: Workspace) -> scoring.Signals:
         rank=F.col("rank"),
         host_rank=F.col("host_rank"),
         worth=F.col("worth"),
-        promise=fit_prediction.of_pages(work),
+        promise=fit_prediction.promise_column(work),
     )

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gossamer.rules.left_out import LeftOut
+from gossamer.rules.absence import Absence
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
@@ -84,7 +84,7 @@ def app(
     """The application of one crawl. It counts refused requests in `refused`, by reason."""
     lookup = Lookup(work)
     pages = PageInfo(work, lookup)
-    left_out = LeftOut(work, lookup)
+    left_out = Absence(work, lookup)
     graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
     nodes = cluster = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.links.graph.queries import Neighbourhood
-    from gossamer.rules.left_out import LeftOut
+    from gossamer.rules.absence import Absence
     from gossamer.search.page_info import KnownPage, PageInfo
     from gossamer.serve.graphs import Graphs
     from gossamer.state.workspace import Workspace
@@ -33,7 +33,7 @@ DRAWN_PAGES = 33
 
 
 class Paging:
-    def __init__(self, work: Workspace, pages: PageInfo, left_out: LeftOut, graphs: Graphs) -> None:
+    def __init__(self, work: Workspace, pages: PageInfo, left_out: Absence, graphs: Graphs) -> None:
         self._work = work
         self._pages = pages
         self._left_out = left_out

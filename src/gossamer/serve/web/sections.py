@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from gossamer.rules.left_out import LeftOut
+    from gossamer.rules.absence import Absence
     from gossamer.schedule.order.sections.tree import Counts, OpenSection
     from gossamer.state.workspace import Workspace
 
@@ -83,7 +83,7 @@ class SectionOpened(msgspec.Struct, frozen=True):
 
 
 class Sectioning:
-    def __init__(self, work: Workspace, left_out: LeftOut) -> None:
+    def __init__(self, work: Workspace, left_out: Absence) -> None:
         self._work = work
         self._left_out = left_out
 

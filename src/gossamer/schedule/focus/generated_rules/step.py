@@ -26,7 +26,13 @@ from gossamer.links.domains import with_domains
 from gossamer.links.graph.names import name_column
 from gossamer.links.graph.stored import stored as opened
 from gossamer.rules.filter_rules.language import Rule
-from gossamer.rules.filter_rules.stored import GENERATED, STEP, Evidence, rules, with_generated
+from gossamer.rules.filter_rules.stored import (
+    GENERATED,
+    STEP,
+    Evidence,
+    read_rules,
+    replace_generated,
+)
 from gossamer.schedule.focus.generated_rules.candidates import choose_candidates
 from gossamer.schedule.focus.generated_rules.proof import Site
 from gossamer.schedule.order.sections import refusal
@@ -88,13 +94,13 @@ def run(work: Workspace, least_fit: int, *, dry_run: bool = False) -> Generated:
     with work.step(STEP, work.round) as draft:
         judged, unproved = _prove_candidates(work, least_fit)
         made = {rule: each.evidence for each in judged if not each.lost for rule in each.rules}
-        draft.replace |= with_generated(work, made, draft.counts)
+        draft.replace |= replace_generated(work, made, draft.counts)
     return Generated(judged, unproved, draft.done)
 
 
 def _prove_candidates(work: Workspace, least_fit: int) -> tuple[list[ProvedSection], list[str]]:
     counted = read_sections(work)
-    made = [each for each in rules(work) if each.source == GENERATED]
+    made = [each for each in read_rules(work) if each.source == GENERATED]
     refused, wanted = (
         {_section_of(each.parsed) for each in made if each.enabled is enabled}
         for enabled in (True, False)

@@ -1,4 +1,4 @@
-"""Why the crawl does not hold a URL.
+"""Why is a URL missing from `pages`?
 
 Dropped URLs are not stored, so the answer comes from the current settings and links. It costs a
 pass over two columns of `pages` for each new layer, and reading the links of a few pages that link
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pyarrow.parquet import RowGroupMetaData
 
-    from gossamer.rules.filter_rules.language import Placed
-    from gossamer.rules.filter_rules.of_crawl import Rules
+    from gossamer.rules.filter_rules.language import PlacedRule
+    from gossamer.rules.filter_rules.of_crawl import RulesInForce
     from gossamer.state.lookup import Lookup
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
@@ -48,7 +48,7 @@ REASONS: Mapping[str, str] = {
 }
 """Reasons of the built-in filters, in words that name the setting."""
 NOFOLLOW = "it was only found in links marked rel=nofollow"
-BEYOND = (
+EXCEEDED = (
     "pages link to it; either the round has not ended yet, or it exceeded a limit: "
     "filter.max_depth, filter.max_redirects, update.new_queries_per_path or "
     "update.new_urls_per_domain"
@@ -56,7 +56,7 @@ BEYOND = (
 UNLINKED = "no page that was crawled links to it"
 
 
-class LeftOut:
+class Absence:
     """Explains why URLs are missing from `pages`. Safe to use from several threads."""
 
     def __init__(self, work: Workspace, lookup: Lookup) -> None:
@@ -64,12 +64,12 @@ class LeftOut:
         self._lookup = lookup
         self._guard = threading.Lock()
         self._seed_hosts: dict[Layer, frozenset[str]] = {}
-        self._rules: tuple[tuple[object, ...], Rules] | None = None
+        self._rules: tuple[tuple[object, ...], RulesInForce] | None = None
         self._filters: tuple[frozenset[str], str, Filters] | None = None
 
     def why(self, url: str) -> str:
         """Why a normalised URL is not in `pages`: a clause that names the setting."""
-        rejected = self.filtered(url)
+        rejected = self.filter_reason(url)
         if rejected is not None:
             return rejected
         row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
@@ -77,10 +77,10 @@ class LeftOut:
         if not sources:
             return UNLINKED
         all_nofollow = all(self._is_nofollow(source, url) for source in sources[:MAX_SOURCES])
-        return f"{NOFOLLOW if all_nofollow else BEYOND}; one link is on {sources[0]}"
+        return f"{NOFOLLOW if all_nofollow else EXCEEDED}; one link is on {sources[0]}"
 
-    def filtered(self, url: str, depth: int = 0, hops: int = 0) -> str | None:
-        """Why the filters of now reject a normalised URL that is found so far from a seed."""
+    def filter_reason(self, url: str, depth: int = 0, hops: int = 0) -> str | None:
+        """Why the present filters reject a normalised URL that is found this far from a seed."""
         rules = self._current_rules()
         reason = self._current_filters(rules).reject(url, depth, hops)
         if reason is None:
@@ -91,7 +91,7 @@ class LeftOut:
         rule, place = rules.placed[rules.index.first(url)]
         return f"{words}: {rule.text} ({place})"
 
-    def rule(self, url: str) -> Placed | None:
+    def rule(self, url: str) -> PlacedRule | None:
         """The first filter rule that matches a normalised URL. Raises ConfigError."""
         rules = self._current_rules()
         number = rules.index.first(url)
@@ -101,14 +101,14 @@ class LeftOut:
         rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))
         return next((row["nofollow"] for row in rows if row["dst"] == url), False)
 
-    def _current_rules(self) -> Rules:
+    def _current_rules(self) -> RulesInForce:
         with self._guard:
-            stamp = of_crawl.stamp(self._work)
+            stamp = of_crawl.rules_stamp(self._work)
             if self._rules is None or self._rules[0] != stamp:
-                self._rules = stamp, of_crawl.in_force(self._work)
+                self._rules = stamp, of_crawl.rules_in_force(self._work)
             return self._rules[1]
 
-    def _current_filters(self, rules: Rules) -> Filters:
+    def _current_filters(self, rules: RulesInForce) -> Filters:
         with self._guard:
             layers = self._work.store.manifest.layers("pages")
             known = self._seed_hosts
