@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.config import IndexConfig
 from gossamer.dedup.boilerplate.host_lines import MIN_PAGES, SHARE
+from gossamer.index.boilerplate import FEW, split_texts
 from gossamer.index.format.analysis import OTHER, STEMMERS
-from gossamer.index.repeated import FEW, told_apart
 from gossamer.parse.content import parse_response
 from gossamer.parse.step.task import main_and_boilerplate
 from gossamer.web.lines import LINE, line_hash
@@ -108,19 +108,19 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     most = IndexConfig().anchors
     for row in found:
         row["anchors"] = anchors[row["url"]][:most]
-    return _in_languages(_told_apart(found))
+    return _in_languages(_split_texts(found))
 
 
-def _told_apart(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _split_texts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Divide texts by the lines that repeat on a host, as `gossamer index` does."""
-    lines = _repeated(found, "boilerplate", lambda pages: min(FEW, pages / 2))
-    common = _repeated(found, "text", lambda pages: pages * (SHARE if pages >= MIN_PAGES else 1))
+    outer = _repeated(found, "boilerplate", lambda pages: min(FEW, pages / 2))
+    inner = _repeated(found, "text", lambda pages: pages * (SHARE if pages >= MIN_PAGES else 1))
     before = [None, *(row["host"] for row in found)]
     for row, host in zip(found, before, strict=False):
-        row |= {"adds": True, "lines": None, "common_lines": None}
+        row |= {"adds": True, "outer_lines": None, "inner_lines": None}
         if row["host"] != host:
-            row |= {"lines": lines[row["host"]], "common_lines": common[row["host"]]}
-    return list(told_apart(found))
+            row |= {"outer_lines": outer[row["host"]], "inner_lines": inner[row["host"]]}
+    return list(split_texts(found))
 
 
 def _repeated(

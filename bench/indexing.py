@@ -40,8 +40,9 @@ from gossamer import dedup, index
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.engine.pool import NICE
+from gossamer.index.boilerplate import split_texts
 from gossamer.index.format import schema
-from gossamer.index.repeated import told_apart
+from gossamer.index.format.document_builder import build_document
 from gossamer.state import sorted_parts
 
 if TYPE_CHECKING:
@@ -128,8 +129,8 @@ class Bare:
 
 def hold(paths: Sequence[str]) -> None:
     os.nice(NICE)  # like the tasks
-    rows = told_apart(sorted_parts.merge_sorted(paths, ORDER))
-    _documents.extend(schema.document(row).to_dict() for row in rows)
+    rows = split_texts(sorted_parts.merge_sorted(paths, ORDER))
+    _documents.extend(build_document(row).to_dict() for row in rows)
     gc.freeze()  # spare the garbage collector these objects, which a loop over a stream lacks
 
 

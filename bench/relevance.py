@@ -33,6 +33,7 @@ from harness import Options, collection, generate_text, report
 from gossamer.config import RankingConfig
 from gossamer.index.format import schema
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, is_unspaced
+from gossamer.index.format.document_builder import build_document
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
 
@@ -58,7 +59,7 @@ def gossamer(
         if language not in writers:
             (folder / language).mkdir()
             writers[language] = schema.create(folder / language).writer(MEMORY_BYTES, 1)
-        writers[language].add_document(schema.document(row))
+        writers[language].add_document(build_document(row))
     for writer in writers.values():
         writer.commit()
         writer.wait_merging_threads()

@@ -45,6 +45,7 @@ from gossamer.api import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.index.format import schema
+from gossamer.index.format.stored_document import read_stored_document
 from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def tantivy_alone(work: Workspace) -> Callable[[str], int]:
             best += [(score, number, at) for score, at in found.hits]
         first = sorted(best, key=lambda hit: -hit[0])[:10]
         return sum(
-            len(schema.stored_document(searchers[number].doc(at)).title) for _, number, at in first
+            len(read_stored_document(searchers[number].doc(at)).title) for _, number, at in first
         )
 
     return search

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from gossamer.index.format.schema import document
+from gossamer.index.format.document_builder import build_document
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -40,4 +40,4 @@ def test_the_documents_of_a_bench_are_indexed_through_html() -> None:
     assert without["url"] == "http://collection.example/3"
     assert guide["boilerplate"] in (None, "")
     assert (without["language"], without["index_language"]) == (None, "en")
-    assert [document(row)["url"] for row in rows] == [[row["url"]] for row in rows]
+    assert [build_document(row)["url"] for row in rows] == [[row["url"]] for row in rows]

@@ -88,7 +88,7 @@ def test_a_harvest_of_changes_is_one_that_reads_all_documents(work: Workspace, s
     assert len(lines) > 1, "boilerplate that changes"
     described = found[1].values()
     assert len({row["round"] for row in described}) > 1
-    assert {row["is_repeated"] for row in described} == {True, False}
+    assert {row["has_boilerplate"] for row in described} == {True, False}
 
 
 def test_only_new_files_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

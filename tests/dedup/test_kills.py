@@ -23,7 +23,7 @@ import tantivy
 from gossamer.config import Config
 from gossamer.errors import EngineError
 from gossamer.index.format.layout import part_key
-from gossamer.index.format.schema import stored_document
+from gossamer.index.format.stored_document import read_stored_document
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
@@ -110,7 +110,7 @@ def in_index(work: Workspace) -> list[str]:
         index = tantivy.Index.open(str(Path(work.root, folder)))
         searcher = index.searcher()
         found = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1)).hits
-        urls += [stored_document(searcher.doc(address)).url for _, address in found]
+        urls += [read_stored_document(searcher.doc(address)).url for _, address in found]
     return urls
 
 

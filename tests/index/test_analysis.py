@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, plain_analyzer
-from gossamer.index.format.schema import title_keys
+from gossamer.index.format.page_keys import title_keys
 
 
 @pytest.mark.parametrize(

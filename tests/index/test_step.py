@@ -17,7 +17,9 @@ from gossamer.errors import StoreError
 from gossamer.index import parts
 from gossamer.index.format import layout, schema
 from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import FIRST
+from gossamer.index.format.page_keys import hash_prefix, host_bits, page_key
 from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_part, part_size
 from gossamer.search.searcher import Searcher
 from gossamer.storage import checksums
@@ -440,7 +442,7 @@ def test_who_feeds_a_writer_rests_where_its_queue_is_full(
     feed = WriterFeed(writer, lambda: next(ticks), rested.append)
     for number in range(5):
         url = f"http://a.example/{number}"
-        feed.add(schema.document(PLAIN | {"url": url, "host": "a.example"}))
+        feed.add(build_document(PLAIN | {"url": url, "host": "a.example"}))
     writer.commit()
     made.reload()
     assert (feed.added, made.searcher().num_docs, rested) == (5, 5, [parts.REST_S] * rests)
@@ -466,12 +468,12 @@ def test_words(text: str, words: list[str]) -> None:
 
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True), st.text())
 def test_a_key_tells_pages_and_hosts_apart(urls: list[str], host: str) -> None:
-    one, other = (schema.page_key(url, host) for url in urls)
+    one, other = (page_key(url, host) for url in urls)
     assert one != other
-    assert schema.host_bits(one) == schema.host_bits(other)
+    assert host_bits(one) == host_bits(other)
     assert max(one, other) < 1 << 63
-    assert schema.hash_prefix(one) == schema.hash_prefix(schema.page_key(urls[0], f"www.{host}"))
-    assert len(schema.hash_prefix(one)) == 6
+    assert hash_prefix(one) == hash_prefix(page_key(urls[0], f"www.{host}"))
+    assert len(hash_prefix(one)) == 6
 
 
 def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:

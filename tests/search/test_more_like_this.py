@@ -10,6 +10,8 @@ import pytest
 
 from gossamer.config import RankingConfig
 from gossamer.index.format import schema
+from gossamer.index.format.document_builder import build_document
+from gossamer.index.format.stored_document import read_stored_document
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.messages import Find
 from gossamer.search.more_like_this import MAX_WORDS, significant_terms, words_by_terms
@@ -84,7 +86,7 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     writer = schema.create(folder).writer(16_000_000, 1)
     for name, text in texts.items():
         row = {"url": f"http://a.org/{name}", "host": "a.org", "text": text, "language": "en"}
-        writer.add_document(schema.document(PLAIN | row))
+        writer.add_document(build_document(PLAIN | row))
     writer.commit()
     writer.wait_merging_threads()
     searcher = schema.open_index(folder).searcher()
@@ -100,7 +102,7 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     found = query_plan.all_terms().query
     assert found is not None
     assert query_plan.any_term(counted=True).query is None
-    cards = [schema.stored_document(searcher.doc(at)) for _, at in searcher.search(found).hits]
+    cards = [read_stored_document(searcher.doc(at)) for _, at in searcher.search(found).hits]
     assert [card.url.rpartition("/")[2] for card in cards] == ["copy", "near", "far"]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer.index.format import schema
 from gossamer.index.format.analysis import first_words
+from gossamer.index.format.document_builder import FIRST_WORDS, lines_without
 from gossamer.search import ranking, units
 from gossamer.search.diversity import HOST_RESULTS
 from gossamer.search.filters import date_begin_ms, host_in
@@ -409,7 +409,7 @@ def test_a_page_about_a_name_comes_before_pages_about_its_members(tmp_path: Path
         assert searcher.search(query).hits[0].url == "http://a.example/class"
 
 
-LATER = " ".join(f"word{number}" for number in range(schema.FIRST_WORDS))
+LATER = " ".join(f"word{number}" for number in range(FIRST_WORDS))
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_pages_that_begin_with_the_words_come_first(
 
 def test_the_first_words_of_a_page_follow_its_names() -> None:
     text = f"Part 1\nStorms\n{LATER} warning"
-    assert schema.unnamed(text, ["storms", "PART 1"]) == f"{LATER} warning"
+    assert lines_without(text, ["storms", "PART 1"]) == f"{LATER} warning"
 
 
 @pytest.mark.parametrize(

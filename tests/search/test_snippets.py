@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.format import stored_text
+from gossamer.index.format import stored_document
 from gossamer.index.format.analysis import OTHER
-from gossamer.index.format.stored_text import pack_text
+from gossamer.index.format.stored_document import pack_text
 from gossamer.search.query import Words
 from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
@@ -176,8 +176,8 @@ def test_what_is_close_together_is_in_one_window(letter: str, between: str, coun
     words = [f"{letter}{number}" for number in range(count)]
     whole = between.join(words)
     pieces = pack_text(whole)
-    assert stored_text.read_beginning(pieces, len(whole)) == whole
-    read = list(stored_text.text_windows(pieces))
+    assert stored_document.read_beginning(pieces, len(whole)) == whole
+    read = list(stored_document.text_windows(pieces))
     assert [window.first for window in read] == [True] + [False] * (len(read) - 1)
     assert [window.last for window in read] == [False] * (len(read) - 1) + [True]
     texts = [window.text.decode() for window in read]

@@ -32,7 +32,15 @@ from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
-from gossamer.tables import DISPOSITIONS, FARMS, HOST_RANKS, INDEXED, PAGES, RANKS, REPEATED
+from gossamer.tables import (
+    DISPOSITIONS,
+    FARMS,
+    HOST_RANKS,
+    INDEXED,
+    OUTER_BOILERPLATE,
+    PAGES,
+    RANKS,
+)
 from gossamer.upkeep import compaction
 from tests.support.planted_duplicates import document, prose
 from tests.support.rows import by_url, frame
@@ -48,7 +56,7 @@ PAGES_OF_HOST = 9
 """Too few for boilerplate in main texts, which depends on when it is determined."""
 STATUS = {"ok": "fetched", "redirect": "redirected", "gone": "gone"}
 OUTCOMES = ("ok", "ok", "ok", "ok", "redirect", "gone", "timeout")
-STATE = ("index", "indexed", "repeated", "gathered")
+STATE = ("index", "indexed", "outer_boilerplate", "gathered")
 DERIVED = (
     *("inlinks", "inverted", "graph", "farms", "ranks", "host_ranks", "host_sizes", "ranked_nodes"),
     *("boilerplate", "own_texts", "host_documents", "counted"),
@@ -163,7 +171,7 @@ def _state(work: Workspace) -> tuple[dict[str, Row], dict[str, Row]]:
     indexed = by_url(work.read(INDEXED.name))
     for row in indexed.values():
         row["static_rank"] = pytest.approx(row["static_rank"])
-    return indexed, by_url(work.read(REPEATED.name), "host")
+    return indexed, by_url(work.read(OUTER_BOILERPLATE.name), "host")
 
 
 def _equal_from_scratch(work: Workspace) -> None:
@@ -178,7 +186,7 @@ def _equal_from_scratch(work: Workspace) -> None:
 
 def _searchable(work: Workspace) -> dict[str, Any]:
     tolerance = work.config.rank.tolerance
-    indexed = by_url(work.read(INDEXED.name).drop("source", "shard", "repeated"))
+    indexed = by_url(work.read(INDEXED.name).drop("source", "shard", "boilerplate"))
     for row in indexed.values():
         shown = math.log2(1 + row.pop("static_rank"))
         row["static_rank"] = pytest.approx(shown, abs=2 * changes.DRIFT)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gossamer.config import Config
 from gossamer.index.format import schema
 from gossamer.index.format.analysis import OTHER, STEMMERS
+from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import FIRST, shard_folder
 from gossamer.state.settings_file import DEFAULTS
 from gossamer.state.workspace import Workspace
@@ -28,7 +29,7 @@ PLAIN: dict[str, Any] = {
     "headings": None,
     "anchors": None,
     "text": "",
-    "common": None,
+    "inner_boilerplate": None,
     "boilerplate": None,
     "is_doubtful": False,
     "language": None,
@@ -40,8 +41,8 @@ PLAIN: dict[str, Any] = {
     "nosnippet": False,
     "fetched_ms": 1_800_000_000_000,
     "static_rank": 0.0,
-    "lines": None,
-    "common_lines": None,
+    "outer_lines": None,
+    "inner_lines": None,
     "copies": None,
     "versions": None,
     "copy_hosts": None,
@@ -76,7 +77,7 @@ def put_index(
             if folder not in writers:
                 folder.mkdir(parents=True)
                 writers[folder] = schema.create(folder).writer(16_000_000, 1)
-            writers[folder].add_document(schema.document(row))
+            writers[folder].add_document(build_document(row))
         for writer in writers.values():
             writer.commit()
             writer.wait_merging_threads()

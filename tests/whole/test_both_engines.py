@@ -45,7 +45,7 @@ update.scoring = "links*fit"
 MARKED = 6
 """Pages of each kind, after the second round."""
 FEWEST_ROWS = {
-    **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_sizes"), HOSTS),
+    **dict.fromkeys(("hosts", "domains", "outer_boilerplate", "host_ranks", "host_sizes"), HOSTS),
     "host_documents": HOSTS,
     "virtual_page": 1,
     "filter_rules": 1,

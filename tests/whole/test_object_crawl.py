@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 COMPARED = (
     *("pages", "responses", "documents", "links", "hosts", "inlinks", "ranks", "host_ranks"),
-    *("dispositions", "repeated", "centrality"),
+    *("dispositions", "outer_boilerplate", "centrality"),
 )
 HOME, OTHER = "http://site-0.test/", "http://site-1.test/"
 RULE = "deny pattern zzz"

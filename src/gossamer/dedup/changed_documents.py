@@ -130,11 +130,11 @@ def _add_compared_texts(work: Workspace, rows: DataFrame) -> DataFrame:
     if not work.store.manifest.layers(OWN_TEXTS.name):
         return rows.withColumn("compared", whole)
     own = texts_with_boilerplate(work).select(
-        "url", "round", "is_repeated", F.col("text").alias("own")
+        "url", "round", "has_boilerplate", F.col("text").alias("own")
     )
-    compared = F.when(F.col("is_repeated"), F.col("own")).otherwise(whole)
+    compared = F.when(F.col("has_boilerplate"), F.col("own")).otherwise(whole)
     found = own.join(rows, on=["url", "round"], how="right")
-    return found.withColumn("compared", compared).drop("own", "is_repeated")
+    return found.withColumn("compared", compared).drop("own", "has_boilerplate")
 
 
 def _new_page_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFrame:

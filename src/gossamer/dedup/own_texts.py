@@ -29,7 +29,7 @@ MAX_HOSTS = 100
 
 def texts_with_boilerplate(work: Workspace) -> DataFrame:
     """The rows of `own_texts` of documents with lines that their host repeats."""
-    return lsm.current(work, OWN_TEXTS).where("is_repeated")
+    return lsm.current(work, OWN_TEXTS).where("has_boilerplate")
 
 
 def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
@@ -38,9 +38,9 @@ def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
     if not work.store.manifest.layers(OWN_TEXTS.name):
         return documents.select("text", "sketch")
     own = texts_with_boilerplate(work).select(
-        "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
+        "url", "round", "has_boilerplate", F.col("sketch").alias("own_sketch")
     )
-    ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
+    ours = F.when(F.col("has_boilerplate"), F.col("own_sketch")).otherwise(F.col("sketch"))
     return own.join(documents, on=["url", "round"], how="right").select(
         "text", ours.alias("sketch")
     )

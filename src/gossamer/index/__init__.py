@@ -1,13 +1,13 @@
 """index: documents, dispositions, inlinks → index. The full-text index that `serve` searches.
 
-Reads documents, dispositions, inlinks, ranks, boilerplate, indexed, repeated and gathered; replaces
-index, indexed, repeated and gathered.
+Reads documents, dispositions, inlinks, ranks, boilerplate, indexed,
+outer_boilerplate and gathered; replaces index, indexed, outer_boilerplate and gathered.
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
 
     touched_pages.py    which pages may differ from what the index holds of them
     changes.py    … and of these, which are missing or outdated
-    repeated.py   which lines around their main text are boilerplate
+    boilerplate.py      which of their lines are boilerplate
     pending_pages.py    what has to be written, page by page
     parts.py      the task that changes the parts of a shard
 

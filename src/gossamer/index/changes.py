@@ -206,7 +206,7 @@ def compare_with_indexed(new: DataFrame, old: DataFrame, popular: float | None) 
 
 def unchanged_pages(old: DataFrame, standing: DataFrame, mean_rank: float) -> DataFrame:
     """The rows of `compare_with_indexed` for pages (`old`) of which only the rank has changed."""
-    names = [name for name in old.columns if name not in {"url", "repeated", "static_rank"}]
+    names = [name for name in old.columns if name not in {"url", "boilerplate", "static_rank"}]
     ranks = standing.select("url", (F.col("rank") / mean_rank).alias("static_rank"))
     return (
         prefix_old(old)

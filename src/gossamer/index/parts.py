@@ -22,9 +22,10 @@ from operator import itemgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.index.boilerplate import split_texts
 from gossamer.index.format import schema
+from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import part_key, shard_folder
-from gossamer.index.repeated import told_apart
 from gossamer.state import sorted_parts
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import copies, files, task_output
@@ -139,7 +140,7 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
     folder = f"{shard.attempt}/{shard_folder(shard.number)}"
     heartbeat = Heartbeat(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = told_apart(sorted_parts.merge_sorted(paths, ["index_language", "url", "adds"]))
+    rows = split_texts(sorted_parts.merge_sorted(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
         place = f"{folder}/{language}"
@@ -152,7 +153,7 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
             feed = WriterFeed(writer)
             for row in ours:
                 if row["adds"]:
-                    feed.add(schema.document(row))
+                    feed.add(build_document(row))
                 elif base:
                     writer.delete_documents_by_term("url", row["url"])
                 heartbeat.beat()

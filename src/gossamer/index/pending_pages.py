@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as F
 
 from gossamer.engine.engine import engine_errors
+from gossamer.index.boilerplate import (
+    boilerplate_of_hosts,
+    replace_by_boilerplate,
+    update_outer_boilerplate,
+)
 from gossamer.index.changes import (
     ADDED,
     KEPT,
@@ -24,7 +29,6 @@ from gossamer.index.changes import (
     unchanged_pages,
 )
 from gossamer.index.format import selection
-from gossamer.index.repeated import of_hosts, repeated_lines, with_repeated
 from gossamer.index.touched_pages import touched_pages
 from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, INDEXED
@@ -62,7 +66,7 @@ class PendingPages:
     """The pages that are looked at; all rows are materialised."""
 
     def __init__(self, work: Workspace, old: DataFrame, known: DataFrame, new: Inputs) -> None:
-        """`old` and `known`: the rows of `indexed` and of `repeated`. `new`: see `touched`."""
+        """`old`, `known`: rows of `indexed` and `outer_boilerplate`. `new`: the unread inputs."""
         self._work, self._old = work, old
         self._standing, pages = work.scratch(selection.indexed_pages(work))
         with engine_errors():
@@ -88,11 +92,13 @@ class PendingPages:
             work, chosen, self.dispositions, self.anchors, languages, self._mean_rank
         )
         self.changed, _ = work.scratch(compare_with_indexed(desired, before, best))
-        determined, moved = repeated_lines(work, self.changed, old, known)
+        determined, moved = update_outer_boilerplate(work, self.changed, old, known)
         rest = known.join(moved.select("host"), on="host", how="left_anti")
-        self.repeated, _ = work.scratch(determined.unionByName(rest))
-        self.lines = of_hosts(self.repeated, lsm.current(work, BOILERPLATE))
-        self.changed, _ = work.scratch(with_repeated(self.changed, self.lines))
+        self.outer_boilerplate, _ = work.scratch(determined.unionByName(rest))
+        self.boilerplate = boilerplate_of_hosts(
+            self.outer_boilerplate, lsm.current(work, BOILERPLATE)
+        )
+        self.changed, _ = work.scratch(replace_by_boilerplate(self.changed, self.boilerplate))
         if found is not None:
             others = moved.where("is_due").select("host").union(found.hosts).distinct()
             hosts, number = work.scratch(others, "host string")
@@ -138,7 +144,7 @@ class PendingPages:
         dispositions, anchors = self._decisions_and_anchors(rows)
         self.dispositions = self.dispositions.unionByName(dispositions)
         self.anchors = self.anchors.unionByName(anchors)
-        more = with_repeated(rows, self.lines)
+        more = replace_by_boilerplate(rows, self.boilerplate)
         self.changed, _ = self._work.scratch(self.changed.unionByName(more))
 
     def _not_looked_at(self, old: DataFrame) -> DataFrame:

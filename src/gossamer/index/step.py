@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.errors import StoreError
+from gossamer.index.boilerplate import add_boilerplate_lines
 from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.format import selection
 from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_part, part_size
 from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
-from gossamer.index.repeated import with_lines
 from gossamer.index.touched_pages import INPUTS, settings, unread_inputs
 from gossamer.state import sorted_parts, unread
 from gossamer.state.heartbeats import clear
 from gossamer.storage import parquet, task_output
 from gossamer.storage.store import Layer
-from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, REPEATED
+from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, OUTER_BOILERPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -59,7 +59,7 @@ def run(work: Workspace) -> StepReport:
             draft.counts["damaged_parts"] = len(damaged)
         old, known = (
             work.read(name) if parts else work.engine.read([], DATASETS[name].ddl)
-            for name in (INDEXED.name, REPEATED.name)
+            for name in (INDEXED.name, OUTER_BOILERPLATE.name)
         )
         pending = PendingPages(work, old, known, unread_inputs(work, anew=not parts))
         moves = pending.moves()
@@ -89,7 +89,10 @@ def run(work: Workspace) -> StepReport:
         files = [file for key in parts if key not in touched for file in parts[key]]
         files += new.files if new else ()
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
-        for table, rows in ((INDEXED, pending.indexed_rows(stale)), (REPEATED, pending.repeated)):
+        for table, rows in (
+            (INDEXED, pending.indexed_rows(stale)),
+            (OUTER_BOILERPLATE, pending.outer_boilerplate),
+        ):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
         draft.replace[GATHERED.name] = unread.write_record(work, GATHERED, INPUTS, settings(work))
     return draft.done
@@ -100,7 +103,7 @@ def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
 
     If a dataset that describes them is damaged, all parts are rebuilt.
     """
-    if work.store.damaged("indexed") or work.store.damaged("repeated"):
+    if work.store.damaged("indexed") or work.store.damaged(OUTER_BOILERPLATE.name):
         return {}, set()
     parts = group_by_part(work.store.listed("index"))
     broken = {damage.file for damage in work.store.damaged("index")}
@@ -145,7 +148,9 @@ def _rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> Dat
         "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
     )
     documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
-    described = with_lines(pages, pending.lines).join(pending.anchors, on="url", how="left")
+    described = add_boilerplate_lines(pages, pending.boilerplate).join(
+        pending.anchors, on="url", how="left"
+    )
     adds = add_copies(described, pending.dispositions).join(
         # Texts come last: a join holds its left side in memory, and streams its right.
         documents.select("url", "round", "host", *TEXTS, F.col("main_text").alias("text")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.index.format.schema import host_bits
+from gossamer.index.format.page_keys import host_bits
 from gossamer.search.messages import Candidate  # noqa: TC001  # msgspec reads it
 
 if TYPE_CHECKING:

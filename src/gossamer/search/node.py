@@ -18,9 +18,11 @@ import tantivy
 from msgspec.structs import replace
 from tantivy import Occur, Query
 
-from gossamer.index.format import schema, stored_text
+from gossamer.index.format import schema, stored_document
 from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.layout import FIRST, shard_of
+from gossamer.index.format.page_keys import hash_prefix
+from gossamer.index.format.stored_document import StoredDocument, read_stored_document
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.index_search import (
@@ -188,7 +190,7 @@ class Node:
         added: dict[Place, float] = {}
         hash_prefixes: dict[int, set[str]] = defaultdict(set)
         for place, key in ask.pages:
-            hash_prefixes[place[0]].add(schema.hash_prefix(key))
+            hash_prefixes[place[0]].add(hash_prefix(key))
         for number, some in hash_prefixes.items():
             query = self._plans.plan_for(number, ask.find).rescore(
                 sorted(some), any_term=ask.find.any_term
@@ -210,9 +212,9 @@ class Node:
                 worth = smoothed_idf(words, key, whole)
                 telling = telling_words(words, analyzer_for(key), whole[key])
                 snippets[key] = Snippets(telling, key, worth, len(ask.places))
-            stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
+            stored = read_stored_document(searcher.doc(tantivy.DocAddress(*at)))
             snippet = snippets[key].make_snippet(
-                stored.text, stored.description, stored.headings, stored.common
+                stored.text, stored.description, stored.headings, stored.boilerplate
             )
             pages.append(
                 HitFields(
@@ -247,7 +249,7 @@ class Node:
             more = self._plans.score_bonus(number, ask.find)
             steps = (
                 plan.query,
-                query_plan.rescore([schema.hash_prefix(int(key or 0))], any_term=ask.find.any_term),
+                query_plan.rescore([hash_prefix(int(key or 0))], any_term=ask.find.any_term),
                 Query.const_score_query(Query.all_query(), more) if more else None,
             )
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
@@ -275,7 +277,7 @@ class Node:
                 among = SummedStatistics(counted) if counted else whole
                 pages = {term: among.pages("text", term) for term in typed}
                 asked[number] = ltc(typed, pages, among.documents)
-            stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
+            stored = read_stored_document(searcher.doc(tantivy.DocAddress(*at)))
             cosines.append(cosine(asked[number], lnc(analyzer.terms.analyze(_stored_text(stored)))))
         return Weighed(cosines)
 
@@ -284,7 +286,7 @@ class Node:
         for index in self._indexes[: len(self._whole)]:
             for _, at in index.searcher.search(by_url, 1).hits:
                 return DocumentText(
-                    index.language, _stored_text(schema.stored_document(index.searcher.doc(at)))
+                    index.language, _stored_text(read_stored_document(index.searcher.doc(at)))
                 )
         return DocumentText()
 
@@ -303,9 +305,9 @@ def is_first_tier(folder: PurePath) -> bool:
     return shard_of(folder) == FIRST
 
 
-def _stored_text(stored: schema.StoredDocument) -> str:
+def _stored_text(stored: StoredDocument) -> str:
     """Title and beginning of the text: the words by which pages are compared."""
-    return f"{stored.title}\n{stored_text.read_beginning(stored.text, COMPARED_CHARS)}"
+    return f"{stored.title}\n{stored_document.read_beginning(stored.text, COMPARED_CHARS)}"
 
 
 _OF_A_STATE = (Show, Explain, Weigh, Rescore)

@@ -2,8 +2,8 @@
 
 Splitting a whole text into words takes 1 µs per word, and only one line of it is shown. So the
 text, in UTF-8, is searched for prefixes of the words, and only the words found are compared by
-their terms. It is read window by window (`index/format/stored_text.py`), until a window has all the
-words close together.
+their terms. It is read window by window (`index/format/stored_document.py`), until a window has all
+the words close together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.index.format.analysis import (
     camel_parts,
     is_unspaced,
 )
-from gossamer.index.format.stored_text import Window, text_windows
+from gossamer.index.format.stored_document import Window, text_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 from tantivy import Occur, Query
 
 from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
-from gossamer.index.format.schema import title_keys, words_key
+from gossamer.index.format.page_keys import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import (
     CandidateQuery,

@@ -16,7 +16,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gossamer.index.format.analysis import analyzer_for
-from gossamer.index.format.stored_text import Window, text_windows
+from gossamer.index.format.stored_document import Window, text_windows
 from gossamer.search.passages import Passages, Place
 from gossamer.search.typed_forms import is_more_than_words
 from gossamer.search.units import drop_stop_words, joined_phrases, split_units, units_of
@@ -89,21 +89,21 @@ class Snippets:
         stored: Sequence[bytes],
         description: str,
         headings: Sequence[str] = (),
-        common: Sequence[bytes] = (),
+        boilerplate: Sequence[bytes] = (),
     ) -> str:
         """HTML: escaped text with the matches in <b>.
 
-        `stored`: the pieces of a page's text, and `common` those of lines that its site repeats.
+        `stored`: the pieces of a page's text; `boilerplate`: those of lines that its site repeats.
         The first of the `headings` that has more of the words than any passage is shown before it;
         they are not in the text. If the text has no matches, the page's description is shown, or
-        one of the headings, or a common line, or the text's beginning.
+        one of the headings, or a line of boilerplate, or the text's beginning.
         """
         if passage := self._passage(stored, headings):
             return passage
         for other in (description, *headings):
             if marks := self._marks(other):
                 return _html(other, _snippet_start(other, marks[0][0]), marks)
-        if passage := self._passage(common, headings):
+        if passage := self._passage(boilerplate, headings):
             return passage
         if description:
             return _html(description, 0, [])

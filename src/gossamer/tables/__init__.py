@@ -52,7 +52,14 @@ from gossamer.tables.linking import (
     RANKS,
 )
 from gossamer.tables.parsing import DOCUMENTS, UNPARSED
-from gossamer.tables.searching import GATHERED, INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
+from gossamer.tables.searching import (
+    GATHERED,
+    INDEX,
+    INDEXED,
+    NUMBERED,
+    OUTER_BOILERPLATE,
+    POSTINGS,
+)
 from gossamer.tables.url_rules import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 
 if TYPE_CHECKING:
@@ -89,12 +96,12 @@ __all__ = [
     "MARKS",
     "MIRRORS",
     "NUMBERED",
+    "OUTER_BOILERPLATE",
     "OWN_TEXTS",
     "PAGES",
     "POSTINGS",
     "RANKED_NODES",
     "RANKS",
-    "REPEATED",
     "RESPONSES",
     "REWRITTEN",
     "SECTIONS",
@@ -131,7 +138,7 @@ DATASETS: Mapping[str, Dataset] = {
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
-        *(INDEX, INDEXED, REPEATED, GATHERED, POSTINGS, NUMBERED),
+        *(INDEX, INDEXED, OUTER_BOILERPLATE, GATHERED, POSTINGS, NUMBERED),
     )
 }
 """All datasets, in the order in which a crawl writes them."""

@@ -37,7 +37,7 @@ OWN_TEXTS = Dataset(
             "and these have fewer than 100 words",
         ),
         Column("sketch", "binary", "their sketch; null if it has no others"),
-        Column("is_repeated", "boolean", "whether it has lines that its host repeats"),
+        Column("has_boilerplate", "boolean", "whether it has lines that its host repeats"),
     ),
 )
 

@@ -32,14 +32,14 @@ INDEXED = Dataset(
         Column("index_language", "string", "the language of the index that holds it"),
         Column("anchors", "long", "a hash of its anchor texts"),
         Column("copies", "long", "a hash of the numbers and hosts of the pages it stands for"),
-        Column("repeated", "long", "a hash of the lines that repeat on its host; null if none do"),
+        Column("boilerplate", "long", "a hash of the boilerplate of its host; null if it has none"),
         Column("static_rank", "double", "PageRank divided by its mean, when the page was written"),
     ),
 )
 
-REPEATED = Dataset(
-    "repeated",
-    "the lines outside the main text that repeat on the pages of a host",
+OUTER_BOILERPLATE = Dataset(
+    "outer_boilerplate",
+    "the boilerplate outside main texts: lines that repeat on the pages of a host",
     key=("host",),
     writer="index",
     readers=("index",),
@@ -53,7 +53,7 @@ REPEATED = Dataset(
 )
 
 GATHERED = record_of_inputs(
-    "gathered", "on what index, indexed and repeated are based", "index", "documents"
+    "gathered", "on what index, indexed and outer_boilerplate are based", "index", "documents"
 )
 
 POSTINGS = Dataset(

@@ -1,4 +1,4 @@
-"""The lines of a page's text, and those that many pages of its host have: boilerplate.
+"""The lines of a page's text, and those that are boilerplate: many pages of its host have them.
 
 A line is a block of the page (a paragraph, an item, a cell), with white space folded. Datasets hold
 hashes of lines: those of a host are few, and no text has to be compared.
@@ -47,7 +47,7 @@ def line_hash(line: str) -> int:
 
 
 class BoilerplateLines:
-    """The lines that a host repeats. Looking up a line again costs a fifth of hashing it."""
+    """The boilerplate of a host. Looking up a line again costs a fifth of hashing it."""
 
     def __init__(self, hashes: Iterable[int] | None) -> None:
         self._hashes = frozenset(hashes or ())
@@ -64,11 +64,11 @@ class BoilerplateLines:
         return found
 
     def split(self, text: str) -> tuple[str, str]:
-        """The other lines of a text, and those that the host repeats."""
+        """Split a text into the other lines, and those that are boilerplate."""
         if not self:
             return text, ""
         own: list[str] = []
-        repeated: list[str] = []
+        boilerplate: list[str] = []
         for line in text.split(LINE):
-            (repeated if line in self else own).append(line)
-        return LINE.join(own), LINE.join(repeated)
+            (boilerplate if line in self else own).append(line)
+        return LINE.join(own), LINE.join(boilerplate)

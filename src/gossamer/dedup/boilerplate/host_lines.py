@@ -67,7 +67,7 @@ def determine_lines(work: Workspace, known: DataFrame, counts: DataFrame) -> Dat
     texts, _ = work.scratch(_distinct_texts(documents.where(PARSED), due))
     sizes = texts.groupBy("host").agg(F.count("*").alias("pages"))
     rows = sizes.join(due, on="host", how="right").fillna({"pages": 0})
-    return _repeated_lines(work, texts, sizes).join(rows, on="host", how="right")
+    return _frequent_lines(work, texts, sizes).join(rows, on="host", how="right")
 
 
 def _distinct_texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
@@ -85,7 +85,7 @@ def _distinct_texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
     )
 
 
-def _repeated_lines(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
+def _frequent_lines(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
     """By `host`, the `lines` that repeat on it."""
     parts = F.greatest(F.lit(1), F.expr(f"pages div {SAMPLE}"))
     chosen, _ = work.scratch(

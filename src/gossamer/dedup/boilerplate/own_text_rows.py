@@ -115,18 +115,22 @@ def describe_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     for batch in batches:
         texts: list[int | None] = []
         sketches: list[bytes | None] = []
-        repeats: list[bool] = []
+        has_boilerplate: list[bool] = []
         known = (batch.column(name).to_pylist() for name in ("title", "text_hash"))
-        for title, text_hash, (own, repeated) in zip(*known, own_texts.split(batch), strict=True):
-            own_hash, sketch = hash_and_sketch(own, title) if repeated else (text_hash, None)
-            repeats.append(bool(repeated))
-            texts.append(None if repeated and sketch is None else own_hash)
+        for title, text_hash, (own, boilerplate) in zip(
+            *known, own_texts.split(batch), strict=True
+        ):
+            own_hash, sketch = text_hash, None
+            if boilerplate:
+                own_hash, sketch = hash_and_sketch(own, title)
+            has_boilerplate.append(bool(boilerplate))
+            texts.append(None if boilerplate and sketch is None else own_hash)
             sketches.append(sketch)
         yield pa.RecordBatch.from_arrays(
             [
                 *(batch.column(name) for name in ("url", "round")),
                 *(pa.array(texts, pa.int64()), pa.array(sketches, pa.binary())),
-                pa.array(repeats, pa.bool_()),
+                pa.array(has_boilerplate, pa.bool_()),
             ],
             names=OWN_TEXTS.column_names,
         )

@@ -19,6 +19,7 @@ from gossamer.errors import StoreError
 from gossamer.flow.check.finding import Finding
 from gossamer.index.format import schema
 from gossamer.index.format.layout import part_key
+from gossamer.index.format.page_keys import HOST_BITS, page_key
 from gossamer.storage import copies, parquet
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str 
     shard, language = part.key
     ours = (pc.field("shard") == shard) & (pc.field("index_language") == language)
     rows = parquet.read_table(list(indexed), columns=["url"], filters=ours)
-    listed = _sorted([schema.page_key(url, "") for url in rows.column("url").to_pylist()])
+    listed = _sorted([page_key(url, "") for url in rows.column("url").to_pylist()])
     held = _sorted(_keys(part) if part.files else [])
     name = f"{part.root}/{PurePosixPath(part.files[0].path).parent}" if part.files else None
     yield {
@@ -73,7 +74,7 @@ def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str 
 
 
 def _sorted(keys: Iterable[Any]) -> NDArray[np.int64]:
-    return np.sort(np.fromiter(keys, np.int64) >> schema.HOST_BITS)
+    return np.sort(np.fromiter(keys, np.int64) >> HOST_BITS)
 
 
 def _keys(part: Part) -> Sequence[Any]:

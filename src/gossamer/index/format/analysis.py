@@ -23,6 +23,7 @@ Stop words stay in the index, because phrases need them. A query leaves them out
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
@@ -174,6 +175,13 @@ class Analyzer:
     def _has_content_word(self, typed: str) -> bool:
         """Whether the text has a word that is not a stop word."""
         return bool(self.content_words(typed))
+
+
+def compose(text: str | None) -> str:
+    """Compose the letters of a text (NFC), as the index does, so that equal letters are equal."""
+    if not text or text.isascii():
+        return text or ""
+    return unicodedata.normalize("NFC", text)
 
 
 @cache

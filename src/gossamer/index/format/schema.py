@@ -1,4 +1,4 @@
-"""The index format: the fields of a tantivy index, and how a page becomes a document.
+"""The index format: the fields of a tantivy index.
 
 A shard is a folder, and each language in it has an index of its own below (`analysis.py` says why);
 `layout.py` names the folders. All indexes have the same fields:
@@ -17,43 +17,26 @@ A shard is a folder, and each language in it has an index of its own below (`ana
           the words of title, headings and anchors without stemming, for spelling. `exact_form` has
           the words of `text` without stemming, and `code` its code; `title_exact_form` and
           `title_code` have those of the title (`exact_form.py`)
-  values  date_ms (published, else modified), its year, fetched_ms, key (see `page_key`), and
+  values  date_ms (published, else modified), its year, fetched_ms, key (see `page_keys.py`), and
           static_rank (PageRank divided by its mean, when the page was written)
-  stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
+  stored  stored_document: the fields of a result (`stored_document.py`)
 
-The main text is stored whole, in pieces (`stored_text.py`), because a snippet may show any part.
-Its lines that the site repeats are stored apart (`common`), as a snippet shows another part if it
-can. They come last in `text`, and `first_words` has none of them.
+The main text is stored whole, because a snippet may show any part. Its boilerplate, the lines that
+the site repeats, is stored apart, as a snippet shows another part if it can. It comes last in
+`text`, and `first_words` has none of it. `document_builder.py` makes the document of a page.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
-from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
-import msgspec
 import tantivy
-import xxhash
 
 from gossamer.errors import StoreError
-from gossamer.index.format import stored_text
-from gossamer.index.format.analysis import (
-    analyzer_for,
-    first_words,
-    plain_words,
-    title_analyzer,
-    whitespace_analyzer,
-)
-from gossamer.index.format.exact_form import code_in, marked_pieces, pieces_of, split_parts
-from gossamer.index.format.kinds import kind_of
+from gossamer.index.format.analysis import analyzer_for, whitespace_analyzer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 META = "meta.json"
@@ -76,23 +59,11 @@ WORDS = (
     "title_exact_form",
     "title_code",
 )
-FIRST_WORDS = 20
-"""The first words of a page's main text, after title and headings: they say what it is about."""
-FIRST_CHARS = 2_000
-"""Characters of the main text in which they are sought."""
 
 STORED_BLOCK_BYTES = 4_096
 """Stored documents are compressed and read in blocks of this size. tantivy's default, 16,384, takes
 slightly less disk, but more time per document."""
-MAX_HEADINGS = 20
-"""Headings that are stored beside the main text."""
-HOST_BITS = 23
-"""Low bits of a page's key, which are a hash of its host."""
-_HOST_MASK = (1 << HOST_BITS) - 1
-MIN_YEAR, MAX_YEAR = 1990, 2100
-"""Dates outside these years are mistakes and have no year in the facet."""
 
-_HYPHENED = re.compile(r"-\w")
 _TERMS, _PLAIN, _EXACT_FORM, _CODE = "terms", "plain", "exact_form", "code"
 _TOKENIZERS = {
     "address": _PLAIN,
@@ -105,33 +76,6 @@ _TOKENIZERS = {
 _OPTIONS = {"anchors": "freq"} | dict.fromkeys(
     ("vocabulary", "exact_form", "code", "title_exact_form", "title_code"), "basic"
 )
-
-
-class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`).
-
-    `common` holds the pieces of its lines that the site repeats. `headings` are those that are not
-    in the main text. The page stands for `copies` other pages with the same content, and for
-    `versions` older versions of it.
-    """
-
-    url: str
-    title: str
-    description: str
-    text: list[bytes]
-    headings: list[str]
-    language: str | None
-    kind: str
-    image: str | None
-    date_ms: int | None
-    fetched_ms: int
-    copies: int
-    versions: int
-    common: list[bytes]
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(StoredDocument).decode
 
 
 def schema() -> tantivy.Schema:
@@ -172,7 +116,7 @@ def create(folder: Path) -> tantivy.Index:
 
 def resume(folder: Path) -> tantivy.Index:
     """Open an index for writing, in a folder named for its language."""
-    return _registered(tantivy.Index.open(str(folder)), folder.name)
+    return _register_tokenizers(tantivy.Index.open(str(folder)), folder.name)
 
 
 def open_index(folder: Path) -> tantivy.Index:
@@ -189,215 +133,12 @@ def open_index(folder: Path) -> tantivy.Index:
             folder, "was written by another version of Gossamer", "build it again: gossamer index"
         )
     index.config_reader("Manual")  # a folder never changes, so there is nothing to watch
-    return _registered(index, folder.name)
+    return _register_tokenizers(index, folder.name)
 
 
-def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
+def _register_tokenizers(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
     index.register_tokenizer(_PLAIN, whitespace_analyzer())
     index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form)
     index.register_tokenizer(_CODE, whitespace_analyzer())
     return index
-
-
-def title_keys(title: str) -> Sequence[str]:
-    """Hashes that are the same for equal titles: of the words, and of these with code, if any.
-
-    `C` and `C++` differ only in the last one. Hyphens make no difference.
-    """
-    words = " ".join(title_analyzer().analyze(title))
-    found = code_in(pieces_of(title))
-    terms = whitespace_analyzer().analyze(found) if found else ()
-    symbols = " ".join(term for term in terms if not _HYPHENED.match(term))
-    keys = (words, words + symbols) if symbols else (words,)
-    return [xxhash.xxh3_64_hexdigest(key.encode()) for key in keys]
-
-
-def words_key(title: str) -> str:
-    """The first of the title's keys, which ignores symbols."""
-    return xxhash.xxh3_64_hexdigest(" ".join(title_analyzer().analyze(title)).encode())
-
-
-def page_key(url: str, host: str) -> int:
-    """A number that identifies a page: 40 bits of a hash of its URL, and 23 of one of its host.
-
-    Both are in one column, as opening a column costs more than reading a hundred pages' values.
-    """
-    return _hash(url, 40) << HOST_BITS | _hash(host, HOST_BITS)
-
-
-def host_bits(key: int) -> int:
-    """The host's bits of a page's key, equal for all pages of the host."""
-    return key & _HOST_MASK
-
-
-def hash_prefix(key: int) -> str:
-    """The first 24 bits of the URL's hash as six digits: a short term is quick to look up."""
-    return f"{key >> (HOST_BITS + 16):06x}"
-
-
-def _hash(name: str, bits: int) -> int:
-    return xxhash.xxh3_64_intdigest(name.encode()) >> (64 - bits)
-
-
-def document(row: Mapping[str, Any]) -> tantivy.Document:
-    """The tantivy document of a row of `index._rows`."""
-    url, title, description = row["url"], composed(row["title"]), composed(row["description"])
-    anchors = [composed(anchor) for anchor in row["anchors"] or ()]
-    text, common, boilerplate = _texts(row)
-    address = _address(url)
-    date_ms = row["published_ms"] or row["modified_ms"]
-    kind = kind_of(row["content_type"])
-    document = tantivy.Document()
-    document.add_text("url", url)
-    document.add_text("host", row["host"])
-    document.add_text("hash_prefix", hash_prefix(key := page_key(url, row["host"])))
-    document.add_integer("key", key)
-    _add_sites(document, row["host"], row["copy_hosts"] or ())
-    if row["language"]:
-        document.add_text("language", row["language"])
-    document.add_text("kind", kind)
-    headings = [composed(heading) for heading in row["headings"] or ()]
-    for title_key in {key for name in (title, *headings[:1]) for key in title_keys(name)}:
-        document.add_text("title_key", title_key)
-    document.add_text("title", title)
-    document.add_text("address", plain_words(address))
-    for anchor in anchors:
-        document.add_text("anchors", anchor)
-    names = (title, *headings, *dict.fromkeys(anchors))
-    whole = f"{text}\n{common}" if common else text
-    lines = lines_like((*names, description), whole)
-    parts = [*unsaid((*names, description), lines), whole, address]
-    for part in parts:
-        document.add_text("text", part)
-    joined = "\n".join(parts)
-    document.add_text("exact_form", joined)
-    document.add_text("title_exact_form", title)
-    splits = analyzer_for(row["index_language"]).splits_unspaced
-    _add_parts(document, "text", "code", marked_pieces(joined), splits_unspaced=splits)
-    lead = "\n".join((title, first_words(unnamed(text[:FIRST_CHARS], names), FIRST_WORDS)))
-    lead_parts = split_parts(pieces_of(lead), splits_unspaced=splits)
-    document.add_text("first_words", "\n".join((lead, *lead_parts)))
-    _add_parts(document, "title", "title_code", pieces_of(title), splits_unspaced=splits)
-    document.add_text("vocabulary", plain_words("\n".join(names)))
-    if boilerplate:
-        document.add_text("boilerplate", boilerplate)
-    if date_ms is not None:
-        document.add_integer("date_ms", date_ms)
-        if (year := _year(date_ms)) is not None:
-            document.add_integer("year", year)
-    document.add_integer("fetched_ms", row["fetched_ms"])
-    document.add_float("static_rank", row["static_rank"])
-    shown = not row["nosnippet"]
-    stored_document = StoredDocument(
-        url,
-        title,
-        description if shown else "",
-        stored_text.pack_text(text) if shown else [],
-        [*islice(unsaid(headings, lines), MAX_HEADINGS)] if shown else [],
-        row["language"],
-        kind,
-        row["image"],
-        date_ms,
-        row["fetched_ms"],
-        row["copies"] or 0,
-        row["versions"] or 0,
-        stored_text.pack_text(common) if shown else [],
-    )
-    document.add_bytes("stored_document", _encode(stored_document))
-    return document
-
-
-def _texts(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Main text, its lines that the site repeats, and the other text: the first is not empty."""
-    text, common, boilerplate = (composed(row[name]) for name in ("text", "common", "boilerplate"))
-    if not text:
-        text, common = common, ""
-    if not text:
-        text, boilerplate = boilerplate, ""
-    return text, common, boilerplate
-
-
-def _add_sites(document: tantivy.Document, host: str, copy_hosts: Iterable[str]) -> None:
-    """Add the sites of a page, and those of the pages that it stands for."""
-    own = dict.fromkeys(_domains(host))
-    of_copies = dict.fromkeys(site for each in copy_hosts for site in _domains(each))
-    for site in own | of_copies:
-        document.add_text("site", site)
-    for site in of_copies:
-        if site not in own:
-            document.add_text("copy_site", site)
-
-
-def _add_parts(
-    document: tantivy.Document, words: str, code: str, pieces: str, *, splits_unspaced: bool
-) -> None:
-    """Add the code in pieces of a text to the field `code`, and split words to the field `words`.
-
-    `splits_unspaced`: whether the field splits runs of scripts without spaces by itself.
-    """
-    if terms := code_in(pieces):
-        document.add_text(code, terms)
-    if split := "\n".join(split_parts(pieces, splits_unspaced=splits_unspaced)):
-        document.add_text(words, split)
-
-
-def lines_like(parts: Iterable[str], text: str) -> frozenset[str]:
-    """The lines of a text, without case, that may equal a part: others have another length."""
-    lengths = {*map(len, parts)}
-    return frozenset(line.casefold() for line in text.split("\n") if len(line) in lengths)
-
-
-def unnamed(text: str, names: Iterable[str]) -> str:
-    """The lines of a text that are not, without case, among some names."""
-    said = {name.casefold() for name in names}
-    return "\n".join([line for line in text.split("\n") if line.casefold() not in said])
-
-
-def unsaid(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
-    """The parts that are not among these lines, without case, each once.
-
-    A title that the text repeats as a heading, and that links repeat, would count several times.
-    """
-    said = {"", *lines}
-    for part in parts:
-        if (line := part.casefold()) not in said:
-            said.add(line)
-            yield part
-
-
-def stored_document(stored: tantivy.Document) -> StoredDocument:
-    packed: bytes = stored["stored_document"][0]
-    return _decode(packed)
-
-
-def composed(text: str | None) -> str:
-    """Text in the Unicode form of the index: composed (NFC), so that equal letters are equal."""
-    if not text or text.isascii():
-        return text or ""
-    return unicodedata.normalize("NFC", text)
-
-
-def _address(url: str) -> str:
-    """The readable part of a URL: host without `www.`, path and query, decoded."""
-    return composed(unquote(url.partition("://")[2].removeprefix("www.")))
-
-
-def _domains(host: str) -> Iterator[str]:
-    """A host with and without its port, and the domains above it: a.b.org, b.org, org."""
-    name, _, port = host.rpartition(":")
-    if name and port.isdigit():
-        yield host
-    else:
-        name = host
-    while name:
-        yield name
-        name = name.partition(".")[2]
-
-
-def _year(date_ms: int) -> int | None:
-    try:
-        year = datetime.fromtimestamp(date_ms / 1000, UTC).year
-    except (OverflowError, ValueError, OSError):
-        return None
-    return year if MIN_YEAR <= year <= MAX_YEAR else None

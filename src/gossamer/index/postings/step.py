@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.index.format import schema, selection
-from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format import selection
+from gossamer.index.format.analysis import compose, plain_analyzer
 from gossamer.index.postings.blocks import PartitionWriter
 from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
 from gossamer.index.postings.retrieval import norm
@@ -136,7 +136,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
 def document_terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
     """The terms of a document, each as often as it occurs."""
     for name in TEXTS:
-        yield from words.analyze(schema.composed(row[name]))
+        yield from words.analyze(compose(row[name]))
 
 
 def reduce_tasks(work: Workspace, runs: Layer | None) -> list[ReduceTask]:

@@ -25,7 +25,7 @@ trimmed less:
 
 The text of an index is *doubtful*, as there is no prose to find it by; so is that of a page all of
 whose prose lies in boxes marked as boilerplate. What such a page repeats of its site is no main
-text, but only other pages show it: see gossamer.index.repeated.
+text, but only other pages show it: see gossamer.index.boilerplate.
 
 Sources: Readability (Arc90, Mozilla) for 3 and 4; Kohlschütter et al., "Boilerplate Detection using
 Shallow Text Features" (WSDM 2010) for link density and length as the features that count.

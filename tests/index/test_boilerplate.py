@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from gossamer.index.repeated import told_apart
+from gossamer.index.boilerplate import split_texts
 from gossamer.search.searcher import Searcher
 from gossamer.web.lines import line_hash
 from gossamer.web.sketches import hash_and_sketch
@@ -102,7 +102,7 @@ def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) 
 
     put_pages(work, site([2], "Home\nnumber{}\nfooter"), round_=3)
     assert run_index(work).counts == {"indexed": 3, "added": 1}
-    rows = by_url(work.read("repeated"), "host")
+    rows = by_url(work.read("outer_boilerplate"), "host")
     assert rows["a.example"] == {
         "host": "a.example",
         "pages": 2,
@@ -182,18 +182,18 @@ def test_the_lines_of_a_page_are_told_apart() -> None:
     row: dict[str, Any] = {
         "adds": True,
         "host": "a.example",
-        "lines": [line_hash("Home")],
-        "common_lines": [line_hash("terms")],
+        "outer_lines": [line_hash("Home")],
+        "inner_lines": [line_hash("terms")],
         "is_doubtful": False,
         "title": "title",
         "headings": ["heading"],
         "text": "prose\nterms",
         "boilerplate": "title\nHome\nheading\nnote",
     }
-    texts = "text", "common", "boilerplate"
-    (told,) = told_apart([row.copy()])
+    texts = "text", "inner_boilerplate", "boilerplate"
+    (told,) = split_texts([row.copy()])
     assert [told[name] for name in texts] == ["prose\nnote", "terms", "Home"]
-    (told,) = told_apart([row | {"is_doubtful": True}])
+    (told,) = split_texts([row | {"is_doubtful": True}])
     assert [told[name] for name in texts] == ["prose\nnote", "", "Home\nterms"]
 
 
@@ -207,9 +207,9 @@ def test_lines_are_hashed_as_the_engine_does(work: Workspace) -> None:
 def test_the_repeated_lines_of_a_host_are_bounded(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gossamer.index.repeated.MAX_LINES", 3)
+    monkeypatch.setattr("gossamer.index.boilerplate.MAX_LINES", 3)
     put_pages(work, site(range(8), "Home\nUp\nDown\nLeft\nRight\nnumber{}"))
     run_index(work)
-    (row,) = work.read("repeated").collect()
+    (row,) = work.read("outer_boilerplate").collect()
     assert len(row["lines"]) == 3
     assert len(found(work, "home OR up OR down OR left OR right")) == 8
