@@ -160,10 +160,7 @@ def split_texts(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if row["adds"]:
             if row["outer_lines"] or row["inner_lines"] or row["host"] != host:
                 host = row["host"]
-                outer, inner = (
-                    BoilerplateLines(row["outer_lines"]),
-                    BoilerplateLines(row["inner_lines"]),
-                )
+                outer, inner = map(BoilerplateLines, (row["outer_lines"], row["inner_lines"]))
             row["inner_boilerplate"] = ""
             if row["text"]:
                 _split_texts_of_page(row, outer, inner)

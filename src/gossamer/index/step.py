@@ -30,18 +30,8 @@ if TYPE_CHECKING:
     from gossamer.storage.store import File, StepReport
 
 TEXTS = (
-    "title",
-    "description",
-    "headings",
-    "language",
-    "content_type",
-    "published_ms",
-    "modified_ms",
-    "image",
-    "nosnippet",
-    "fetched_ms",
-    "boilerplate",
-    "is_doubtful",
+    *("title", "description", "headings", "language", "content_type", "published_ms"),
+    *("modified_ms", "image", "nosnippet", "fetched_ms", "boilerplate", "is_doubtful"),
 )
 """Columns of a document that are passed to the tasks unchanged."""
 
@@ -63,27 +53,17 @@ def run(work: Workspace) -> StepReport:
         )
         pending = PendingPages(work, old, known, unread_inputs(work, anew=not parts))
         moves = pending.moves()
+        intact = {key: files for key, files in parts.items() if key not in damaged}
         stale = damaged | {
-            key
-            for key, files in parts.items()
-            if key not in damaged and _is_stale(work.root, files, key, moves)
+            key for key, files in intact.items() if _is_stale(work.root, files, key, moves)
         }
         if stale:
             pending.add_parts(stale)
             moves = pending.moves()
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.changed_parts()} | stale
-        files_of_rows = work.scratch_files(_rows(work, pending, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
-        written = list(
-            work.engine.map_tasks(
-                _tasks(work, files_of_rows, base),
-                build_shard,
-                task_output.YIELD,
-                task_output.YIELD_DDL,
-                BESIDE,
-            )
-        )
+        written = _build_shards(work, _task_rows(work, pending, stale), base)
         draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
         new = task_output.layers_of(written, work.round).get("index")
         files = [file for key in parts if key not in touched for file in parts[key]]
@@ -140,7 +120,16 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[PageMo
     return dead > MAX_DEAD * held
 
 
-def _rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> DataFrame:
+def _build_shards(
+    work: Workspace, rows: DataFrame, base: Mapping[Key, Iterable[File]]
+) -> list[task_output.Row]:
+    """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
+    tasks = _tasks(work, work.scratch_files(rows, by=["shard"]), base)
+    kind = task_output.YIELD, task_output.YIELD_DDL
+    return list(work.engine.map_tasks(tasks, build_shard, *kind, BESIDE))
+
+
+def _task_rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> DataFrame:
     """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
     changed = pending.changed
     again = (F.col("change") == KEPT) & lies_in(stale, "")

@@ -148,8 +148,11 @@ class PageInfo:
         rows = self._lookup.rows("documents", "url", url, ("round", *DOCUMENT))
         return next((row for row in rows if row["round"] == round_), None)
 
-    def known(self, url: str, offset: int, limit: int, *, copy: bool) -> KnownPage | None:
-        """A page with `limit` of its links in each direction, from `offset`; None if unknown."""
+    def describe(self, url: str, offset: int, limit: int, *, copy: bool) -> KnownPage | None:
+        """Describe a page, with `limit` of its links in each direction, from `offset`.
+
+        None if the crawl does not know it.
+        """
         state = self.state(url)
         if state is None:
             return None

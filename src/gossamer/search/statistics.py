@@ -20,14 +20,8 @@ if TYPE_CHECKING:
     from gossamer.index.format.analysis import Unit
 
 SCORED = (
-    "text",
-    "boilerplate",
-    "title",
-    "anchors",
-    "exact_form",
-    "code",
-    "title_exact_form",
-    "title_code",
+    *("text", "boilerplate", "title", "anchors"),
+    *("exact_form", "code", "title_exact_form", "title_code"),
 )
 """Fields whose words count for the score."""
 MAX_KEPT = 20_000

@@ -16,18 +16,6 @@ Cost: in proportion to what is new, and to the hosts whose lines are determined 
 the hosts of all documents finds theirs, and their main texts are read.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gossamer.dedup.boilerplate.step import run
+from gossamer.dedup.boilerplate.step import run
 
 __all__ = ["run"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "run":  # the engine takes long to import, and servers need only other modules
-        return import_module(f"{__name__}.step").run
-    raise AttributeError(name)

@@ -48,7 +48,7 @@ _KINDS = {
 
 
 def build_document(row: Mapping[str, Any]) -> tantivy.Document:
-    """The tantivy document of a row of `index.step._rows`."""
+    """The tantivy document of a row of `index.step._task_rows`."""
     return DocumentBuilder(row).build()
 
 

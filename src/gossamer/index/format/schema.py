@@ -47,17 +47,8 @@ FORMAT = 14
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
 FACETS = ("host", "language", "kind")
 WORDS = (
-    "title",
-    "anchors",
-    "address",
-    "text",
-    "first_words",
-    "boilerplate",
-    "vocabulary",
-    "exact_form",
-    "code",
-    "title_exact_form",
-    "title_code",
+    *("title", "anchors", "address", "text", "first_words", "boilerplate", "vocabulary"),
+    *("exact_form", "code", "title_exact_form", "title_code"),
 )
 
 STORED_BLOCK_BYTES = 4_096
@@ -66,12 +57,9 @@ slightly less disk, but more time per document."""
 
 _TERMS, _PLAIN, _EXACT_FORM, _CODE = "terms", "plain", "exact_form", "code"
 _TOKENIZERS = {
-    "address": _PLAIN,
-    "vocabulary": _PLAIN,
-    "exact_form": _EXACT_FORM,
-    "title_exact_form": _EXACT_FORM,
-    "code": _CODE,
-    "title_code": _CODE,
+    **dict.fromkeys(("address", "vocabulary"), _PLAIN),
+    **dict.fromkeys(("exact_form", "title_exact_form"), _EXACT_FORM),
+    **dict.fromkeys(("code", "title_code"), _CODE),
 }
 _OPTIONS = {"anchors": "freq"} | dict.fromkeys(
     ("vocabulary", "exact_form", "code", "title_exact_form", "title_code"), "basic"

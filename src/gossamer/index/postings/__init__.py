@@ -20,18 +20,6 @@ shuffle  The engine groups runs by a hash of the term, sorted by term and first 
 reduce   A task writes a partition (format: blocks.py) run by run, holding one block in memory.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gossamer.index.postings.step import run
+from gossamer.index.postings.step import run
 
 __all__ = ["run"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "run":  # the engine takes long to import, and servers need only other modules
-        return import_module(f"{__name__}.step").run
-    raise AttributeError(name)

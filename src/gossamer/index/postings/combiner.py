@@ -14,12 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RUN = pa.schema(
-    [
-        ("term", pa.string()),
-        ("first", pa.int32()),
-        ("count", pa.int32()),
-        ("pairs", pa.binary()),
-    ]
+    {"term": pa.string(), "first": pa.int32(), "count": pa.int32(), "pairs": pa.binary()}
 )
 """A run: a term, the number of its first document, the number of its postings, and the postings as
 pairs of int32 (document, occurrences)."""

@@ -75,7 +75,7 @@ class Paging:
         url = answers.address(request, self._pages)
         self._work.store.refresh()
         shown = isinstance(cached_copy.find(self._work, self._pages, url), cached_copy.Copy)
-        known = self._pages.known(url, offset, limit, copy=shown)
+        known = self._pages.describe(url, offset, limit, copy=shown)
         if known is None:
             why = self._left_out.why(url)
             raise HTTPException(404, f"The crawl does not hold this URL: {why}.")
