@@ -10,7 +10,7 @@ from msgspec import structs
 
 from gossamer.api import Crawl
 from gossamer.errors import UsageError
-from gossamer.rules.url_rules import fingerprints
+from gossamer.rules.url_rules import fingerprints, forms
 from gossamer.rules.url_rules.learning import MIN_TRIAL
 from gossamer.schedule import update
 from gossamer.state import lsm
@@ -258,8 +258,6 @@ def test_many_sections_make_a_rule_for_the_host(work: Workspace) -> None:
     ],
 )
 def test_kinds_of_forms(work: Workspace, key: tuple[str, str, str], variant: str) -> None:
-    from gossamer.rules.url_rules import forms
-
     def of(number: int) -> tuple[str, str]:
         name = url(variant.format(number))
         parts = forms.split_url(name)
@@ -270,15 +268,30 @@ def test_kinds_of_forms(work: Workspace, key: tuple[str, str, str], variant: str
     assert rules(work)[key]["state"] == "active"
 
 
-def test_redirects_decide_the_direction(work: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("source", "target", "kind", "direction"),
+    [
+        (f"http://{HOST}/d/{{}}", f"http://{HOST}/d/{{}}/", "slash", "with"),
+        (f"http://{HOST}/d/{{}}/", f"http://{HOST}/d/{{}}", "slash", "without"),
+        (f"http://{HOST}/d/{{}}", f"https://{HOST}/d/{{}}", "scheme", "https"),
+        (f"https://{HOST}/d/{{}}", f"http://{HOST}/d/{{}}", "scheme", "http"),
+        (f"http://{HOST}/d/{{}}", f"http://www.{HOST}/d/{{}}", "www", "with"),
+        (f"http://www.{HOST}/d/{{}}", f"http://{HOST}/d/{{}}", "www", "without"),
+    ],
+)
+def test_redirects_decide_the_direction(
+    work: Workspace, source: str, target: str, kind: str, direction: str
+) -> None:
     moved = [
-        {"url": url(f"/d/{n}"), "outcome": "redirect", "http_status": 301}
-        | {"redirect_url": url(f"/d/{n}/")}
+        {"url": source.format(n), "outcome": "redirect", "http_status": 301}
+        | {"redirect_url": target.format(n)}
         for n in range(NEEDED)
     ]
     round_of(work, {}, answers=moved)
-    rule = rules(work)["/d/", "slash", ""]
-    assert (rule["state"], rule["target"], rule["backward"]) == ("active", "with", NEEDED)
+    rule = rules(work)["/d/", kind, ""]
+    votes = (NEEDED, 0) if direction == forms.TARGETS[kind][0] else (0, NEEDED)
+    assert (rule["state"], rule["target"]) == ("active", direction)
+    assert (rule["forward"], rule["backward"]) == votes
 
 
 def test_a_redirect_that_adds_a_parameter_contradicts(work: Workspace) -> None:

@@ -233,7 +233,7 @@ class Crawl:
         from gossamer.schedule import update
 
         with self.work.store.lock(), self.work.errors():
-            return update.set_rule(self.work, rule, enabled=enabled)
+            return update.set_url_rule(self.work, rule, enabled=enabled)
 
     @property
     def filters(self) -> CrawlFilters:

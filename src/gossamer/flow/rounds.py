@@ -182,7 +182,7 @@ def reparse(
     with work.step(REPARSE, work.round) as draft:
         parse.reparse(work, draft, announce)
         announce("update", work.round)
-        update.learn(work, draft)
+        update.add_link_targets(work, draft)
     _clean(work)
     return draft.done
 

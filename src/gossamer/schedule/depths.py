@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Relaxed(NamedTuple):
-    """Rows to be written, and their number or about."""
+    """Rows to be written, and about how many."""
 
     pages: DataFrame
     page_count: int
@@ -66,44 +66,81 @@ def relax(
 ) -> Relaxed:
     """Add what follows from new rows of pages: the rows of all pages and hosts that are nearer now.
 
-    `rows` are materialised and have a column `is_nearer` beside those of `pages`, which is true for
+    `rows` are materialised and have a column `nearer` beside those of `pages`, which is true for
     some if they `are_nearer`. `hosts` are rows of hosts that the step is about to write anyway.
     """
-    new = rows.select(*PAGES.column_names)
-    lowered, low_hosts = work.engine.read([], PAGES.ddl), work.engine.read([], HOSTS.ddl)
-    low_hosts = low_hosts.select("host", "depth")
-    source, met = rows.where("nearer") if are_nearer else None, new
-    added = host_count = 0
+    met = rows.select(*PAGES.column_names)
+    lowered = _Lowered(work, met)
+    nearer = rows.where("nearer") if are_nearer else None
     # A path has at most `max_depth` links, and seldom as many redirects again: strangers, who make
     # longer ones, do not get more passes for them.
     for _ in range(work.config.filter.max_depth + work.config.filter.max_redirects + 1):
-        near_hosts, more_hosts = nearer_hosts(work, met, low_hosts)
-        if more_hosts:
-            low_hosts, host_count = work.scratch(lsm.newest([low_hosts, near_hosts], "host"))
-        paths = []
-        if source is not None:
-            pages, more_pages = work.scratch(source.select("url", "depth", "hops"))
-            if more_pages:
-                paths.append(paths_from_pages(work, pages))
-        if more_hosts:
-            paths.append(paths_from_hosts(work, near_hosts))
-        if not paths:
+        paths = _paths_from(work, nearer, lowered.lower_hosts(met))
+        if paths is None or not lowered.lower_pages(paths):
             break
+        met = lowered.met
+        nearer = met.where("outcome IS NOT NULL")
+    return lowered.relaxed(count, [] if hosts is None else [hosts])
+
+
+class _Lowered:
+    """The pages and hosts that a relaxation has brought nearer so far."""
+
+    def __init__(self, work: Workspace, new: DataFrame) -> None:
+        """`new`: the rows of pages that the step writes anyway."""
+        self._work = work
+        self._new = new
+        self._pages = work.engine.read([], PAGES.ddl)
+        self._page_count = 0
+        self._hosts = work.engine.read([], HOSTS.ddl).select("host", "depth")
+        self._host_count = 0
+        self.met = new
+        """The pages that the last pass has brought nearer."""
+
+    def lower_hosts(self, pages: DataFrame) -> DataFrame | None:
+        """Bring the hosts of these pages nearer; return those that are nearer now, if any."""
+        hosts, count = nearer_hosts(self._work, pages, self._hosts)
+        if not count:
+            return None
+        stack = [self._hosts, hosts]
+        self._hosts, self._host_count = self._work.scratch(lsm.newest(stack, "host"))
+        return hosts
+
+    def lower_pages(self, paths: DataFrame) -> bool:
+        """Bring the ends of these paths nearer; return whether any page is nearer now."""
         least = F.min("depth").alias("near_depth"), F.min("hops").alias("near_hops")
-        found, _ = work.scratch(reduce(DataFrame.unionByName, paths).groupBy("url").agg(*least))
-        known = lsm.rows_for(work, PAGES, found.select("url"), new, lowered)
-        met, improved = work.scratch(bring_nearer(known, found))
-        if not improved:
-            break
-        lowered, added = work.scratch(lsm.newest([lowered, met], "url"))
-        source = met.where("outcome IS NOT NULL")
-    given = [] if hosts is None else [hosts]
-    return Relaxed(
-        lsm.newest([new, lowered], "url") if added else new,
-        count + added,
-        lsm.newest([*given, host_rows_with_depths(work, low_hosts, given)], "host"),
-        host_count,
-    )
+        found, _ = self._work.scratch(paths.groupBy("url").agg(*least))
+        known = lsm.rows_for(self._work, PAGES, found.select("url"), self._new, self._pages)
+        self.met, count = self._work.scratch(bring_nearer(known, found))
+        if count:
+            stack = [self._pages, self.met]
+            self._pages, self._page_count = self._work.scratch(lsm.newest(stack, "url"))
+        return count > 0
+
+    def relaxed(self, count: int, hosts: list[DataFrame]) -> Relaxed:
+        """Return all rows to be written; `count` and `hosts`: those that the step has itself."""
+        pages = lsm.newest([self._new, self._pages], "url") if self._page_count else self._new
+        lowered = host_rows_with_depths(self._work, self._hosts, hosts)
+        return Relaxed(
+            pages,
+            count + self._page_count,
+            lsm.newest([*hosts, lowered], "host"),
+            self._host_count,
+        )
+
+
+def _paths_from(
+    work: Workspace, pages: DataFrame | None, hosts: DataFrame | None
+) -> DataFrame | None:
+    """Return where the links of these pages, and the robots.txt of these hosts, lead, if any."""
+    paths = []
+    if pages is not None:
+        sources, count = work.scratch(pages.select("url", "depth", "hops"))
+        if count:
+            paths.append(paths_from_pages(work, sources))
+    if hosts is not None:
+        paths.append(paths_from_hosts(work, hosts))
+    return reduce(DataFrame.unionByName, paths) if paths else None
 
 
 def nearer_hosts(work: Workspace, pages: DataFrame, before: DataFrame) -> tuple[DataFrame, int]:

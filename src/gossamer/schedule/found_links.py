@@ -1,4 +1,4 @@
-"""What does a round find? Its links by the pages that they lead to, and what rules for URLs add."""
+"""To which pages do the links of a round lead, and which of these do rules for URLs replace?"""
 
 from __future__ import annotations
 
@@ -17,72 +17,78 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.rules.url_rules.aliases import AliasChanges
+    from gossamer.schedule.page_changes import PageNews
     from gossamer.state.workspace import Workspace
 
 
 def late_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
-    """The pages (`url`) that were left unparsed in an earlier round, and have links now.
+    """Return the pages (`url`) that were fetched in an earlier round and only parsed in this one.
 
-    Materialised; None if there are none.
+    Materialised; None if there are none. `links`: those of the round.
     """
-    early = links.where(F.col("round") < work.round)
-    sources, count = work.scratch(early.select(F.col("src").alias("url")).distinct())
+    earlier = links.where(F.col("round") < work.round)
+    sources, count = work.scratch(earlier.select(F.col("src").alias("url")).distinct())
     return sources if count else None
 
 
 def with_present_depths(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
-    """Corrects the depths along links of `late` pages: a shorter path may have been found since."""
+    """Correct the depths along links of `late` pages: a shorter path may have been found since."""
     if late is None:
         return links
-    early = F.col("round") < work.round
-    known = lsm.rows_for(work, PAGES, late)
-    return links.where(~early).unionByName(depths.set_present_depths(links.where(early), known))
+    is_earlier = F.col("round") < work.round
+    corrected = depths.set_present_depths(links.where(is_earlier), lsm.rows_for(work, PAGES, late))
+    return links.where(~is_earlier).unionByName(corrected)
 
 
 def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
-    """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
+    """Group links by target: `url`, and as found_… its depth, hops, inlinks, source and dated_ms.
 
-    And found_dated_ms, the newest date that a listing gives it (`recrawl.credible_ms`). Links
-    marked nofollow are ignored. Only links in VOTES from pages fetched for the first time count as
-    inlinks, so a page that is fetched again does not vote twice.
+    The date is the newest that a listing gives (`recrawl.credible_ms`). Links marked nofollow are
+    ignored. Only links in VOTES from pages fetched for the first time count as inlinks, so a page
+    that is fetched again does not vote twice.
     """
     is_redirect = F.col("relation") == "redirect"
     source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
-    return (
-        links.where(~F.col("nofollow"))
-        .groupBy(F.col("dst").alias("url"))
-        .agg(
-            F.min("depth").alias("found_depth"),
-            F.min("hops").alias("found_hops"),
-            F.sum((F.col("first") & F.col("relation").isin(*VOTES)).cast("long")).alias(
-                "found_inlinks"
-            ),
-            F.min(source.otherwise("link")).alias("found_source"),  # `entry` is the smallest
-            F.max(recrawl.credible_ms(now_ms)).alias("found_dated_ms"),
-        )
-    )
+    is_vote = F.col("first") & F.col("relation").isin(*VOTES)
+    aggregates = {
+        "depth": F.min("depth"),
+        "hops": F.min("hops"),
+        "inlinks": F.sum(is_vote.cast("long")),
+        "source": F.min(source.otherwise("link")),  # `entry` is the smallest
+        "dated_ms": F.max(recrawl.credible_ms(now_ms)),
+    }
+    targets = links.where(~F.col("nofollow")).groupBy(F.col("dst").alias("url"))
+    return targets.agg(*(each.alias(f"found_{name}") for name, each in aggregates.items()))
 
 
-def add_alias_targets(found: DataFrame, turns: AliasChanges) -> DataFrame:
+def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFrame | None:
+    """Count what visits to known pages found (`polling.count_listed`); None if nothing.
+
+    `before`: the old rows of all pages that the links lead to.
+    """
+    again = polling.links_of_known_pages(links, work.now_ms())
+    finds, count = work.scratch(polling.count_listed(again, before))
+    return finds if count else None
+
+
+def with_alias_changes(work: Workspace, news: PageNews, changes: AliasChanges | None) -> PageNews:
+    """Add what rules for URLs change: the pages that become known by it, and their old rows."""
+    if changes is None:
+        return news
+    found, count = work.scratch(add_alias_targets(news.found, changes))
+    rows, _ = work.scratch(changes.rows)
+    named = rows.select("url").union(changes.found.select("url"))
+    missing = named.join(news.before, on="url", how="left_anti")
+    before, _ = work.scratch(news.before.unionByName(lsm.rows_for(work, PAGES, missing)))
+    return news._replace(before=before, found=found, found_count=count, alias_changes=rows)
+
+
+def add_alias_targets(found: DataFrame, changes: AliasChanges) -> DataFrame:
     """Add the pages that become known because of rules for URLs."""
-    aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
-    aggregates["found_dated_ms"] = F.max
-    return (
-        found.select(*url_aliases.FOUND, "found_dated_ms")
-        .unionByName(turns.found.withColumn("found_dated_ms", F.lit(None).cast("long")))
-        .groupBy("url")
-        .agg(
-            *(merge(name).alias(name) for name, merge in aggregates.items()),
-            F.min("found_source").alias("found_source"),
-        )
+    no_date = F.lit(None).cast("long").alias("found_dated_ms")
+    both = found.select(*url_aliases.FOUND, "found_dated_ms").unionByName(
+        changes.found.select("*", no_date)
     )
-
-
-def with_alias_changes(
-    work: Workspace, turns: AliasChanges, before: DataFrame
-) -> tuple[DataFrame, DataFrame]:
-    """What rules for URLs change, and the old rows of pages, `before`, with those of its pages."""
-    rows, _ = work.scratch(turns.rows)
-    more = rows.select("url").union(turns.found.select("url"))
-    more = lsm.rows_for(work, PAGES, more.join(before, on="url", how="left_anti"))
-    return rows, work.scratch(before.unionByName(more))[0]
+    sums = {"inlinks": F.sum, "depth": F.min, "hops": F.min, "dated_ms": F.max, "source": F.min}
+    names = {f"found_{name}": merge for name, merge in sums.items()}
+    return both.groupBy("url").agg(*(merge(name).alias(name) for name, merge in names.items()))

@@ -212,61 +212,87 @@ def _merge_batches(
 
 
 def merge_evidence(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
-    """The row of a rule after a round. `row` has its old columns (or null), and the summary."""
-    whole = row["section"] == forms.WHOLE_HOST
-    needed = evidence * (HOST_FACTOR if whole else 1)
-    agreeing = sorted(row["agreeing"] or (), key=lambda each: int(each["key"]))
-    differing = sorted(row["differing"] or (), key=lambda each: int(each["key"]))
-    old = row["contents"] or b""
-    known = [old[at : at + fingerprints.BYTES] for at in range(0, len(old), fingerprints.BYTES)]
-    new = [each["content"] for each in agreeing if each["content"] is not None]
-    contents = fingerprints.distinct_contents(known + new, needed)
+    """Return the row of a rule after a round: `row` has its old columns (or null), and the summary.
+
+    A rule is no longer settled if it came into use or went out of it.
+    """
+    is_whole = row["section"] == forms.WHOLE_HOST
+    needed = evidence * (HOST_FACTOR if is_whole else 1)
+    agreeing, differing = (
+        sorted(row[name] or (), key=lambda group: int(group["key"]))
+        for name in ("agreeing", "differing")
+    )
+    known = _split_contents(row["contents"] or b"")
+    contents = _add_contents(known, agreeing, needed)
     sections = set(row["sections"] or ())
-    if whole:
-        sections |= {forms.section_of(each["other"]) for each in agreeing}
-    after = {name: row.get(name) for name in URL_RULES.column_names} | {
+    if is_whole:
+        sections |= {forms.section_of(group["other"]) for group in agreeing}
+    counts = {
         name: (row[name] or 0) + row[f"new_{name}"]
         for name in ("supports", "contradictions", "forward", "backward")
     }
-    after |= {
-        "sections": sorted(sections)[:MIN_SECTIONS],
-        "contents": b"".join(contents),
-        "examples": _examples(row["examples"], agreeing),
-        "counterexamples": _examples(row["counterexamples"], differing),
-        "rewritten": row["rewritten"] or 0,
-        "sampled": row["sampled"] or 0,
-        "settled": row["settled"] is not False,
-        "first_round": row["first_round"] or round_,
-        "last_round": round_,
-    }
-    enough = len(contents) >= needed and (not whole or len(sections) >= MIN_SECTIONS)
+    enough = len(contents) >= needed and (not is_whole or len(sections) >= MIN_SECTIONS)
     before = row["state"] or LEARNING
-    state, target = decide_state(before, row["kind"], row["target"], after, enough=enough)
-    few = max(math.ceil(evidence / TRIAL_SHARE), MIN_TRIAL)
-    if (before, state) == (LEARNING, LEARNING) and not whole and len(known) < few <= len(contents):
-        state = TRIAL
-    if (before in IN_USE) != (state in IN_USE):
-        after["settled"] = False
-    return after | {"state": state, "target": target}
+    state, target = decide_state(before, row["kind"], row["target"], counts, enough=enough)
+    if before == state == LEARNING and not is_whole:
+        state = TRIAL if len(known) < _trial_contents(evidence) <= len(contents) else LEARNING
+    is_settled = row["settled"] is not False and (before in IN_USE) == (state in IN_USE)
+    return (
+        {name: row.get(name) for name in URL_RULES.column_names}
+        | counts
+        | {
+            "state": state,
+            "target": target,
+            "sections": sorted(sections)[:MIN_SECTIONS],
+            "contents": b"".join(contents),
+            "examples": _add_examples(row["examples"], agreeing),
+            "counterexamples": _add_examples(row["counterexamples"], differing),
+            "rewritten": row["rewritten"] or 0,
+            "sampled": row["sampled"] or 0,
+            "settled": is_settled,
+            "first_round": row["first_round"] or round_,
+            "last_round": round_,
+        }
+    )
+
+
+def _split_contents(stored: bytes) -> list[bytes]:
+    """Split the column `contents` into fingerprints."""
+    size = fingerprints.BYTES
+    return [stored[at : at + size] for at in range(0, len(stored), size)]
+
+
+def _add_contents(known: list[bytes], agreeing: list[dict[str, Any]], most: int) -> list[bytes]:
+    """Add the contents of groups that agree, unless the comparison takes them for known ones."""
+    new = [group["content"] for group in agreeing if group["content"] is not None]
+    return fingerprints.distinct_contents(known + new, most)
+
+
+def _trial_contents(evidence: int) -> int:
+    """Return with how many different contents a section goes on trial."""
+    return max(math.ceil(evidence / TRIAL_SHARE), MIN_TRIAL)
 
 
 def decide_state(
-    state: str, kind: str, target: str | None, row: dict[str, Any], *, enough: bool
+    state: str, kind: str, target: str | None, counts: dict[str, int], *, enough: bool
 ) -> tuple[str, str]:
-    """The state and the direction of a rule that has this evidence."""
+    """Return the state and the direction of a rule with these counts of pairs.
+
+    `enough`: whether the evidence makes it active if nothing contradicts it.
+    """
     first, other = forms.TARGETS.get(kind, ("", ""))
-    towards = other if row["backward"] > row["forward"] else first
-    mixed = bool(row["backward"] and (row["forward"] or not other))
+    towards = other if counts["backward"] > counts["forward"] else first
+    mixed = bool(counts["backward"] and (counts["forward"] or not other))
     turned = state in IN_USE and target != towards
     if state == DISABLED:
         return DISABLED, target or towards
-    if state == CONTRADICTED or row["contradictions"] or mixed or (turned and state == ACTIVE):
+    if state == CONTRADICTED or counts["contradictions"] or mixed or (turned and state == ACTIVE):
         return CONTRADICTED, target or towards
     if state == ACTIVE or (enough and not turned):
         return ACTIVE, towards
     return LEARNING if turned else state, towards
 
 
-def _examples(old: list[str] | None, new: list[dict[str, Any]]) -> list[str]:
+def _add_examples(old: list[str] | None, new: list[dict[str, Any]]) -> list[str]:
     pairs = [url for each in new for url in (each["url"], each["other"])]
     return [*(old or ()), *pairs][: 2 * MAX_EXAMPLES]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Lessons(NamedTuple):
     """What a round has taught."""
 
-    turns: AliasChanges | None
+    alias_changes: AliasChanges | None
     """What changes for pages; None if nothing does."""
     replace: dict[str, tuple[Layer, ...]]
     """Layers of datasets, for the step's draft."""
@@ -133,17 +133,17 @@ def apply_rules(
     replace: dict[str, tuple[Layer, ...]] = {}
     counts: dict[str, int] = {}
     round_ = work.round
-    turns, changed, count = settle_rules(work, changed, count, answers, met)
-    if turns is not None:
+    alias_changes, changed, count = settle_rules(work, changed, count, answers, met)
+    if alias_changes is not None:
         replace[ALIASES.name] = lsm.append_layer(
-            work, ALIASES, turns.aliases, turns.alias_count, round_
+            work, ALIASES, alias_changes.aliases, alias_changes.alias_count, round_
         )
     if count:
         replace[URL_RULES.name] = lsm.append_layer(work, URL_RULES, changed, count, round_)
         counts["url_rules"] = changed.where(F.col("state") == ACTIVE).count()
     if work.store.manifest.layers(REWRITTEN.name):
         replace[REWRITTEN.name] = ()
-    return Lessons(turns, replace, counts)
+    return Lessons(alias_changes, replace, counts)
 
 
 def settle_rules(
@@ -157,12 +157,12 @@ def settle_rules(
     known = layers(ALIASES.name) or layers(REWRITTEN.name)
     if not known and not (count and changed.where("NOT settled").limit(1).count()):
         return None, changed, count
-    turns = aliases.find_alias_changes(
+    alias_changes = aliases.find_alias_changes(
         work, changed, answers, met, write_active_rules(work, changed)
     )
-    if turns.counts is None:
-        return turns, changed.withColumn("settled", F.lit(True)), count
-    counts, _ = work.scratch(turns.counts)
+    if alias_changes.counts is None:
+        return alias_changes, changed.withColumn("settled", F.lit(True)), count
+    counts, _ = work.scratch(alias_changes.counts)
     touched = lsm.newest([lsm.rows_for(work, URL_RULES, counts.select("rule")), changed], "rule")
     more = {
         "rewritten": F.col("rewritten") + F.coalesce("more_rewritten", F.lit(0)),
@@ -173,4 +173,4 @@ def settle_rules(
     rows, count = work.scratch(
         rows.select(*[more.get(n, F.col(n)).alias(n) for n in URL_RULES.column_names])
     )
-    return turns, rows, count
+    return alias_changes, rows, count

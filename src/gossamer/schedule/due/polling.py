@@ -127,8 +127,8 @@ def learn_finds() -> dict[str, Column]:
 def wait_s(config: UpdateConfig) -> Column:
     """The seconds from an answer until a visit probably finds something new; null: no rhythm.
 
-    It follows from the columns of `learn_finds`, and `kind_of_document`. In this time, a new page
-    appears with the probability 1/2; after a first visit, it is that of FIRST_WAITS_S.
+    It follows from the columns of `learn_finds`, and `kind`. In this time, a new page appears with
+    the probability 1/2; after a first visit, it is that of FIRST_WAITS_S.
     """
     if not config.feed_interval_s:
         return F.lit(None).cast("double")
