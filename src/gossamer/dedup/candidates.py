@@ -6,11 +6,11 @@ new, only their bands are shared out, and what the known ones have of these. The
 by a join, but its hash table of 140 million bands takes 3 GB and does not spill.
 
 A band that very many texts share would make a quadratic number of pairs: pages that consist of
-boilerplate, "404" pages, one product in a thousand colours. Of more than MAX_SHARING texts, each is
-paired with its next NEIGHBOURS in an order that is random and another one in each band, and with
-the text of the lowest hash, which is the same in all bands. Texts that are really similar share
-other, rarer bands, too. And a group of texts that are all similar is connected by these pairs,
-which is enough for near_duplicates.py to find the pairs with its survivor.
+boilerplate, "404" pages, one product in a thousand colours. If more than MAX_SHARING texts share a
+band, each is paired with its next NEIGHBOURS in an order that is random and another one in each
+band, and with the text of the lowest hash, which is the same in all bands. Texts that are really
+similar share other, rarer bands, too. And a group of texts that are all similar is connected by
+these pairs, which is enough for near_duplicates.py to find the pairs with its survivor.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ least shingle in each of 112 equal ranges of hashes (one permutation hashing: Li
 NIPS 2012). They estimate J as well as the sketches of documents do, and are at hand once the
 shingles are sorted.
 
-Of texts with more than MAX_SHINGLES, a sample by the lowest bits of the hashes is compared, by the
-same bits of both (Broder 1997, §3). The standard deviation is at most 0.006.
+For texts with more than MAX_SHINGLES, a sample is compared, selected by the lowest bits of the
+hashes, the same bits for both (Broder 1997, §3). The standard deviation is at most 0.006.
 
 Cost: a pass over the main texts of the rounds in which texts were fetched that are not `shingled`.
 """
@@ -42,8 +42,8 @@ ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
 FEW = 10_000
 FEW_BYTES = 256 << 20
-"""So few pairs of texts, in files of so many bytes, are compared in one task. In a query, each pair
-brings the shingles of both texts."""
+"""The most pairs of texts, and bytes of their files, that are compared in one task. In a query,
+each pair would carry the shingles of both texts."""
 AT_ONCE = 256
 """Pairs whose shingles are copied side by side: a few megabytes."""
 PART_PAIRS = 1_000_000

@@ -2,13 +2,13 @@
 
 A host is a mirror of another if most paths that both have lead to equal texts (Bharat and Broder,
 "Mirror, mirror on the Web: a study of host pairs with replicated content", WWW8, 1999). Candidates
-are hosts that have several equal texts at equal paths. Of all hosts that have such a page, the one
-with the highest rank, which others link to most, is taken for the original. So there is one pair
-per page, and never all pairs of many hosts.
+are hosts that have several equal texts at equal paths. Among all hosts that have such a page, the
+one with the highest rank, to which others link most, is taken for the original. So there is one
+pair per page, and never all pairs of many hosts.
 
 A page of a mirror yields to the page at the same path of the original, as if it named that page as
-its canonical one (survivors.py). So it is dropped only if the two have the same content, and what a
-mirror alone has is found there.
+its canonical one (survivors.py). So it is dropped only if the two have the same content, and pages
+that only the mirror has can still be found.
 
 A hash of path and text that two pages have stays remembered (`shared_places`), so that a harvest
 only looks for those of pages that have changed.
@@ -84,7 +84,7 @@ class Mirrors(NamedTuple):
 def find_mirrors(
     work: Workspace, known: DispositionLayers, fresh: DataFrame, *, anew: bool
 ) -> Mirrors:
-    """Which hosts are mirrors of another by now? `fresh` as for `update_shared_places`."""
+    """Find the hosts that are mirrors of another by now. `fresh` as for `update_shared_places`."""
     places, shared = update_shared_places(work, known, fresh, anew=anew)
     return Mirrors(*_mirror_hosts(work, known, places, shared), places, shared)
 
@@ -92,9 +92,16 @@ def find_mirrors(
 def _mirror_hosts(
     work: Workspace, known: DispositionLayers, places: DataFrame, count: int
 ) -> tuple[DataFrame, int]:
-    """The rows of `mirrors`, materialised, and their number. `places`: so many that are shared."""
+    """The rows of `mirrors`, materialised, and their number. `places`: the shared ones, `count`."""
+    none = work.engine.read([], MIRRORS.ddl), 0
     if not count:
-        return work.engine.read([], MIRRORS.ddl), 0
+        return none
+    pairs, count = work.scratch(_pair_with_originals(work, known, places))
+    return work.scratch(_compare_paths(work, known, pairs)) if count else none
+
+
+def _pair_with_originals(work: Workspace, known: DispositionLayers, places: DataFrame) -> DataFrame:
+    """Pair each `host` with the host `mirror_of` with which it shares most places."""
     shared = _add_paths(
         known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FIT)
     )
@@ -115,9 +122,11 @@ def _mirror_hosts(
     most = F.row_number().over(
         Window.partitionBy("host").orderBy(F.desc("agreeing"), F.col("mirror_of"))
     )
-    pairs, count = work.scratch(pairs.withColumn("number", most).where("number = 1").drop("number"))
-    if not count:
-        return work.engine.read([], MIRRORS.ddl), 0
+    return pairs.withColumn("number", most).where("number = 1").drop("number")
+
+
+def _compare_paths(work: Workspace, known: DispositionLayers, pairs: DataFrame) -> DataFrame:
+    """The pairs that agree at most of the paths that both hosts have."""
     hosts = pairs.select(F.explode(F.array("host", "mirror_of")).alias("host")).distinct()
     paths, _ = work.scratch(
         pages_of_hosts(known, hosts).where(FIT).select("host", "path").distinct()
@@ -142,15 +151,11 @@ def _mirror_hosts(
         )
     )
     smaller = F.least("pages", "pages_of_original")
-    return work.scratch(
-        compared.where(
-            (F.col("agreeing") >= F.col("shared_paths") * MOSTLY)
-            & (F.col("shared_paths") >= smaller * COMMON)
-        ).select("host", "mirror_of", "agreeing", *_COUNTS)
-    )
-
-
-_COUNTS = ("shared_paths", "pages", "pages_of_original")
+    counts = ("agreeing", "shared_paths", "pages", "pages_of_original")
+    return compared.where(
+        (F.col("agreeing") >= F.col("shared_paths") * MOSTLY)
+        & (F.col("shared_paths") >= smaller * COMMON)
+    ).select("host", "mirror_of", *counts)
 
 
 def pages_of_hosts(known: DispositionLayers, hosts: DataFrame) -> DataFrame:
@@ -173,10 +178,10 @@ def changed_hosts(work: Workspace, found: DataFrame) -> DataFrame:
 
 
 def add_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> DataFrame:
-    """`fit` with the pages of originals as canonical ones of pages that name none.
+    """Give pages that name no canonical page that of the original, and mark them as `is_mirrored`.
 
-    If their texts are equal or `similar` (pairs `one`, `other`, both ways). The column
-    `is_mirrored` tells them. `found` are rows of `mirrors`.
+    Only if the two texts are equal or `similar` (pairs `one`, `other`, both ways). `found` are rows
+    of `mirrors`.
     """
     placed = _add_paths(fit).where("canonical IS NULL")
     originals = (

@@ -205,7 +205,7 @@ class Similarities:
 def compare_new_texts(
     work: Workspace, draft: Draft, texts: DataFrame, known: DispositionLayers, *, anew: bool
 ) -> Similarities:
-    """Compare texts that are new with all others.
+    """Compare new texts with each other and with all others.
 
     `texts`: texts of the crawl (`text`, each once), and the `url` and `round` of a document with
     each. All texts that may be new are among them. `anew`: all of them are.
@@ -264,10 +264,9 @@ def _documents_with_texts(work: Workspace, known: DispositionLayers, texts: Data
 
 
 def must_compare_all(work: Workspace) -> bool:
-    """Whether all texts are to be compared again.
+    """Whether all texts must be compared again.
 
-    Something is damaged, most of it is old, or an older version of Gossamer wrote it, for which
-    bands were lists.
+    A file is damaged, most rows are outdated, or an older version of Gossamer wrote bands as lists.
     """
     texts, documents = (
         sum(layer.rows for layer in work.store.manifest.layers(table.name))

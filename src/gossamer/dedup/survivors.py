@@ -66,9 +66,9 @@ def survivor_order() -> list[Column]:
 
 
 def select_survivors(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, DataFrame]:
-    """The pages that are dropped (`page`), by which one (`by`), and how `similar` the two are.
+    """Find the pages that are dropped (`page`), by which one (`by`), and their `similarity`.
 
-    `pairs` (`one`, `other`, `similarity`) of so many pages, by their places in the order, from 1:
+    `pairs` (`one`, `other`, `similarity`) of `pages` pages, by their places in the order, from 1:
     `one` < `other`. They are materialised, and returned, too.
     """
     part = F.expr(f"one div {SPAN}").cast("int").alias("part")

@@ -1,8 +1,8 @@
 """Segments of paths that name a version, as in `/3.9/library/re.html`, and their order.
 
 Version names are numbers (with a prefix or a pre-release, if any: `v2`, `django-4.2`, `3.13rc1`,
-`5.x`), or words. A number after a single letter other than v and r is none: `f32` and `f64` are
-types. The newest are EVERGREEN words, since that is where a site sends its readers; then
+`5.x`), or words. A number after a single letter other than v and r is not a version: `f32` and
+`f64` are types. The newest are EVERGREEN words, since that is where a site sends its readers; then
 comes the highest number, a release before its own pre-releases; the oldest are DEVELOPED words.
 """
 

@@ -7,13 +7,13 @@ Manuals stay on the Web under the path of each version:
 A segment of the path that looks like a version is the place where the paths of a family differ. The
 newest page stands for all: `stable`, `latest` and the like first, since that is where a site sends
 its readers, then the highest number (a release before its own pre-releases), then `main`, `dev` and
-the like. Languages are no versions.
+the like. Languages are not versions.
 
 A number in a path is often something else: a year, a chapter, an issue. So a family needs evidence.
 The pages of an older version must mostly be those of the newest: with the same titles, numbers
 apart, and with similar texts (J ≥ LEAST, by their sketches). Then each of its pages yields if its
 title is the same, or its text similar; a page without a counterpart in a newer version stays. A
-year alone is no version, nor is a whole number if there are many: those of /issues/17/ are things.
+year is not a version, nor is a whole number if there are many: those of /issues/17/ are things.
 
 Cost: a look at the URLs of a family. For the paths that occur in several versions, the sketches of
 their pages are read and compared.

@@ -78,10 +78,10 @@ def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) 
 
 
 def add_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
-    """`pages` with what the index holds of the pages that they stand for.
+    """Add the fields about the pages for which `pages` stand.
 
-    That is the number of `copies`, and of older `versions`, and the sorted `copy_hosts`. They are
-    null for pages that stand for no other.
+    They are the number of `copies`, and of older `versions`, and the sorted `copy_hosts`; null for
+    pages that stand for no other.
     """
     hosts = F.transform("copies.url", host_column)
     standing = dispositions.where("copy_count > 0").select(
@@ -170,7 +170,7 @@ def first_tier_rank(
 ) -> float | None:
     """The static rank above which a page is in the first tier; None if there is no first tier.
 
-    There is none either if the ranks are too similar to select the best `share` of the pages.
+    There is also none if the ranks are too similar to select the best `share` of the pages.
     """
     if pages < MIN_TIERED or not share:
         return None
@@ -183,7 +183,7 @@ def first_tier_rank(
 
 
 def compare_with_indexed(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
-    """Per URL of `new` or `old`, its `change`, and its columns of both (`old_…` for the old ones).
+    """Determine the `change` of each URL of `new` or `old`; its columns in `old` become `old_…`.
 
     Pages above the static rank `popular` go to the first tier and stay while they are near it.
     """

@@ -1,7 +1,7 @@
-"""What has to be written to bring the index up to date: the pages that change, and their parts.
+"""The pages that must be written to bring the index up to date, and the parts that hold them.
 
-Pages of which nothing has changed are not looked at (`touched_pages.py`), unless the lines that
-repeat on their host have changed, or their part is written again.
+Pages without changed inputs are not compared (`touched_pages.py`), unless the boilerplate of their
+host has changed, or their part is rebuilt.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.index.format.layout import Key
+    from gossamer.index.touched_pages import TouchedPages
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Workspace
 
@@ -69,36 +70,11 @@ class PendingPages:
         """`old`, `known`: rows of `indexed` and `outer_boilerplate`. `new`: the unread inputs."""
         self._work, self._old = work, old
         self._standing, pages = work.scratch(selection.indexed_pages(work))
-        with engine_errors():
-            total = self._standing.agg(F.sum("rank")).collect()[0][0]
-            self._mean_rank = (total or 0.0) / max(pages, 1) or 1.0
-            first_tier = work.config.index.first_tier
-            best = first_tier_rank(self._standing, pages, self._mean_rank, first_tier)
+        self._mean_rank, best = self._measure_ranks(pages)
         found = touched_pages(work, new, old, self._standing, self._mean_rank, best)
         self._is_all = found is None
-        chosen, before = self._standing, old
-        hosts = None
-        if found is not None:
-            hosts = found.urls.select(host_column(F.col("url")).alias("host")).distinct()
-        languages, unnamed = host_languages(work, self._standing, hosts)
-        if found is not None:
-            urls, _ = work.scratch(found.urls.union(unnamed).distinct())
-            chosen, _ = work.scratch(urls.join(self._standing, on="url", how="inner"))
-            before = urls.join(old, on="url", how="inner")
-        self.dispositions, self.anchors = self._decisions_and_anchors(
-            None if self._is_all else chosen
-        )
-        desired = desired_rows(
-            work, chosen, self.dispositions, self.anchors, languages, self._mean_rank
-        )
-        self.changed, _ = work.scratch(compare_with_indexed(desired, before, best))
-        determined, moved = update_outer_boilerplate(work, self.changed, old, known)
-        rest = known.join(moved.select("host"), on="host", how="left_anti")
-        self.outer_boilerplate, _ = work.scratch(determined.unionByName(rest))
-        self.boilerplate = boilerplate_of_hosts(
-            self.outer_boilerplate, lsm.current(work, BOILERPLATE)
-        )
-        self.changed, _ = work.scratch(replace_by_boilerplate(self.changed, self.boilerplate))
+        self._compare(found, best)
+        moved = self._update_boilerplate(known)
         if found is not None:
             others = moved.where("is_due").select("host").union(found.hosts).distinct()
             hosts, number = work.scratch(others, "host string")
@@ -106,8 +82,42 @@ class PendingPages:
                 hosted = old.withColumn("host", host_column(F.col("url")))
                 self._add(hosts.join(hosted, on="host", how="inner").drop("host"))
 
+    def _measure_ranks(self, pages: int) -> tuple[float, float | None]:
+        """The mean of the ranks, and the static rank that admits to the first tier."""
+        with engine_errors():
+            total = self._standing.agg(F.sum("rank")).collect()[0][0]
+            mean_rank = (total or 0.0) / max(pages, 1) or 1.0
+            share = self._work.config.index.first_tier
+            return mean_rank, first_tier_rank(self._standing, pages, mean_rank, share)
+
+    def _compare(self, found: TouchedPages | None, best: float | None) -> None:
+        """Compare pages with the index: those that were `found`, or all."""
+        work, chosen, before, hosts = self._work, self._standing, self._old, None
+        if found is not None:
+            hosts = found.urls.select(host_column(F.col("url")).alias("host")).distinct()
+        languages, unnamed = host_languages(work, self._standing, hosts)
+        if found is not None:
+            urls, _ = work.scratch(found.urls.union(unnamed).distinct())
+            chosen, _ = work.scratch(urls.join(self._standing, on="url", how="inner"))
+            before = urls.join(self._old, on="url", how="inner")
+        described = self._decisions_and_anchors(None if self._is_all else chosen)
+        self.dispositions, self.anchors = described
+        desired = desired_rows(work, chosen, *described, languages, self._mean_rank)
+        self.changed, _ = work.scratch(compare_with_indexed(desired, before, best))
+
+    def _update_boilerplate(self, known: DataFrame) -> DataFrame:
+        """Update the boilerplate of the hosts of changed pages; these hosts are returned."""
+        work = self._work
+        determined, moved = update_outer_boilerplate(work, self.changed, self._old, known)
+        rest = known.join(moved.select("host"), on="host", how="left_anti")
+        self.outer_boilerplate, _ = work.scratch(determined.unionByName(rest))
+        inner = lsm.current(work, BOILERPLATE)
+        self.boilerplate = boilerplate_of_hosts(self.outer_boilerplate, inner)
+        self.changed, _ = work.scratch(replace_by_boilerplate(self.changed, self.boilerplate))
+        return moved
+
     def add_parts(self, parts: Collection[Key]) -> None:
-        """Look at all pages of some parts."""
+        """Compare all pages of some parts, too."""
         if not self._is_all:
             self._add(self._old.where(lies_in(parts, "")))
 
@@ -135,7 +145,7 @@ class PendingPages:
         return rows.unionByName(self._not_looked_at(self._old))
 
     def _add(self, old: DataFrame) -> None:
-        """Look at further pages, of which nothing has changed but what repeats on their host."""
+        """Add pages of which at most the boilerplate of their host has changed."""
         rows, number = self._work.scratch(
             unchanged_pages(self._not_looked_at(old), self._standing, self._mean_rank)
         )

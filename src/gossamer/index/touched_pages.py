@@ -1,12 +1,12 @@
-"""Which pages may differ from what the index holds of them? Those of which something has changed.
+"""Which pages may differ from their documents in the index? Those with an input that has changed.
 
-What the index holds of a page follows from its disposition, its inlinks and those of the pages that
-it stands for, its rank, the lines that repeat on its host, and for a page without a language that
-of most pages of its host. The first two are in layers, of which only those are read that are newer
-than the last run; ranks change for all pages, so all are compared.
+The document of a page follows from its disposition, its inlinks and those of the pages that it
+stands for, its rank, the boilerplate of its host, and for a page without a language from that of
+most pages of its host. The first two are in layers, and only layers that are newer than the last
+run are read; ranks change for all pages, so all are compared.
 
-Everything is looked at when nothing says what the last run has read, when a setting has changed,
-and when all layers of a dataset have been merged.
+All pages are compared when the inputs of the last run are unknown, when a setting has changed, and
+when all layers of a dataset have been merged.
 """
 
 from __future__ import annotations

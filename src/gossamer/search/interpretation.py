@@ -70,7 +70,7 @@ class Interpretation(NamedTuple):
     ) -> Interpretation:
         """`stems`: by term, that of the same word in the language of the query.
 
-        Of a passage, all words are units, but only the first are also sought in other forms.
+        In a passage, all words are units, but only the first are also sought in other forms.
         """
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]

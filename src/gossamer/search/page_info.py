@@ -80,7 +80,7 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     stored_ms: int | None
     outcome: str | None
-    """Of the last fetch, as are detail, HTTP status, time and the target of a redirect."""
+    """Outcome of the last fetch, to which the next four fields belong, too."""
     detail: str | None
     http_status: int | None
     fetched_ms: int | None

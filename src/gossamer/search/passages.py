@@ -309,5 +309,5 @@ def _begins_word(text: bytes, at: int) -> bool:
 
 
 def _bytes_of(chars: int, text: bytes) -> int:
-    """How many bytes so many characters of a text have on average."""
+    """The average number of bytes of `chars` characters of a text."""
     return chars if text.isascii() else chars * len(text) // max(len(text.decode()), 1)

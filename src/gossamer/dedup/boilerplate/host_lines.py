@@ -1,9 +1,9 @@
 """Which lines stand on many pages of a host? Those that more than SHARE of its texts have.
 
-Copies of a text count once, so one that is served under many URLs is not taken for boilerplate. Of
-a host with more than 2 * SAMPLE texts, a sample of at least SAMPLE is counted, which hashes of the
-texts select. The standard deviation of a share is then at most 0.015, and no host, however large,
-costs more than that.
+Copies of a text count once, so a text that is served under many URLs is not taken for boilerplate.
+If a host has more than 2 * SAMPLE texts, only a sample of at least SAMPLE is counted, selected by
+hashes of the texts. The standard deviation of a share is then at most 0.015, and no host, however
+large, costs more than that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What do the pages of a host say without its boilerplate? A hash and a sketch of the rest.
 
-They are made anew for all documents of a host whose lines have changed, and else for its new ones.
+They are computed again for all documents of a host whose lines have changed, otherwise only for its
+new ones.
 If fewer than sketches.MIN_WORDS words are a page's own, that is too little to compare it by.
 """
 

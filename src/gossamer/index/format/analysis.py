@@ -212,7 +212,7 @@ def plain_words(text: str) -> str:
 
 
 def first_words(text: str, number: int) -> str:
-    """The beginning of a text, with so many words; a character without spaces counts as one."""
+    """The first `number` words of a text; a character without spaces counts as one."""
     ends = [match.end() for match in islice(_FIRST_WORDS.finditer(text), number)]
     return text[: ends[-1]] if ends else ""
 

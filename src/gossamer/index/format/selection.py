@@ -43,7 +43,7 @@ def count_dispositions(work: Workspace) -> dict[str, int]:
 
 
 def decisive_rows(work: Workspace, pages: DataFrame | None) -> DataFrame:
-    """What decides what the index holds of pages (`url`), and of those they stand for; None: all.
+    """The columns DECISIVE for pages (`url`), and for those they stand for; None: for all pages.
 
     `pages` must be materialised.
     """
