@@ -148,6 +148,7 @@ def test_a_page_that_only_leads_to_fit_ones_is_worth_a_visit(work: Workspace) ->
     assert worth["text"] > 0.95
     assert worth["day"] > 0.8
     assert worth["tag"] < 0.1
+    assert found["0.example/day/"]["worth"] > 0.7  # by what was found on it
 
 
 def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
