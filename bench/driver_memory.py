@@ -77,13 +77,13 @@ def peak_mb(pid: int) -> float:
 
 
 def main() -> None:
-    options = Options(__doc__, fewer=(100_000, 200), more=(1_000_000, 400)).read()
+    options = Options(__doc__, fewer=(100_000, 200), more=(1_000_000, 200)).read()
     if "SPARK_HOME" not in os.environ:
         skip("needs SPARK_HOME (make .spark/.unpacked) and Java 17")
     home = Path(os.environ["SPARK_HOME"]).resolve()
     print(f"{'known pages':>12}{'driver MB':>12}{'server MB':>12}  seconds", flush=True)
     drivers_mb = []
-    for known in (options.fewer, options.more):
+    for known in sorted({options.fewer, options.more}):
         with (
             tempfile.TemporaryDirectory(prefix="driver-memory-") as folder,
             ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
@@ -99,7 +99,7 @@ def main() -> None:
         print(f"{known:12,}{driver_mb:12.0f}{server_mb:12.0f}  {each}", flush=True)
     print(f"load {psutil.getloadavg()[0]:.1f}")
     times = options.more / options.fewer
-    growth = drivers_mb[1] / drivers_mb[0]
+    growth = drivers_mb[-1] / drivers_mb[0]
     report(f"{growth:.2f} × the memory of the driver for {times:.0f} × the pages")
 
 

@@ -7,21 +7,20 @@ items, and the items. They publish A_MINUTE items a minute each, at random momen
 process, the same in each run). Feeds and home pages have an ETag, so that a conditional request is
 answered with 304 if nothing has changed.
 
-The crawl is the command `gossamer crawl --forever --serve`, with the default settings, except where
-the addresses of hosts and the port of the search page are. Each second, the search page is asked
-for the items of each ten seconds that were not all found so far.
+The crawl is the command `gossamer crawl --forever --serve`, with the default settings, except for
+the addresses of hosts and the port of the search page. Once a second, the script searches for the
+items that it has not found yet.
 
 Prints, for the items that were published from WARM minutes on: the seconds from publication until
-an answer contained the item; those until its page was requested; and the share of requests that
-were in vain: for a page that has not changed since the last request for it. At the end, seconds of
-each step of the crawl. The servers and the queries share the machine's cores with the crawl.
+the page was requested, and until an answer contained the item; and the share of requests in vain,
+for a page that had not changed since the last request for it. The servers and the queries share the
+machine's cores with the crawl.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -243,8 +242,7 @@ def crawl(folder: Path, sites: int) -> subprocess.Popen[bytes]:
     program = "from gossamer.cli import main; main()"
     command = [sys.executable, "-c", program, "crawl", str(folder), "--forever", "--serve"]
     seeds = [f"http://site{n}.test/" for n in range(sites)]
-    with (folder.parent / "steps.jsonl").open("wb") as out:
-        return subprocess.Popen([*command, "--json", *seeds], stdout=out)
+    return subprocess.Popen([*command, *seeds], stdout=subprocess.DEVNULL)
 
 
 def measure(options: argparse.Namespace, scratch: Path) -> None:
@@ -274,7 +272,6 @@ def measure(options: argparse.Namespace, scratch: Path) -> None:
     finally:
         child.send_signal(signal.SIGTERM)
         child.wait(60)
-    show_steps(scratch / "steps.jsonl", warm_s)
     show(items, finder, servers, warm_s, seconds)
 
 
@@ -296,20 +293,6 @@ def show(
     print(f"in vain: {sum(vain.values()) / max(whole, 1):.1%} of {whole:,} requests", end="")
     print(f"; {finder.queries:,} queries")
     report(f"news is searchable after {median:.0f} s (median)")
-
-
-def show_steps(path: Path, warm_s: float) -> None:
-    """The steps after the warm-up: how often, and how long."""
-    taken: dict[str, list[float]] = {}
-    for line in path.read_text().splitlines():
-        step = json.loads(line)
-        if "seconds" in step and step["started_ms"] / 1000 - BEGAN_S >= warm_s:
-            taken.setdefault(step["step"], []).append(step["seconds"])
-    for name, each in taken.items():
-        median, high = np.percentile(each, (50, 99))
-        print(f"  {name:12} {len(each):5} times, median {median:5.2f} s, p99 {high:5.2f} s")
-    loads = ", ".join(f"{load:.1f}" for load in os.getloadavg())
-    print(f"load of the machine in the last 1, 5 and 15 minutes: {loads}, {os.cpu_count()} cores")
 
 
 BEGAN_S = time.time()

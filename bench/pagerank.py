@@ -1,10 +1,8 @@
 """How fast is PageRank, beside scipy, igraph and networkit?
 
-    python bench/pagerank.py [--nodes 1_200_000] [--links 10_000_000] [--kind local | powerlaw]
-    python bench/pagerank.py CRAWL
+    python bench/pagerank.py [--nodes 1_200_000] [--links 10_000_000] [--threads 2]
 
-The second form reads the pages of a crawl whose graph was built. `local` is the graph of
-bench/graph.py; in `powerlaw`, both ends of a link are drawn from a power law.
+The graph is that of bench/graph.py.
 
   iteration  the time of an iteration: of ours, the time of two cycles, with their extrapolations,
              less that of one iteration; of scipy, a product of the transposed matrix (CSR) and a
@@ -31,20 +29,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from graph import read, synthetic, transposed, write
+from graph import synthetic, transposed, write
 from harness import Options, report
 
 from gossamer.config import RankConfig
 from gossamer.links.bvgraph.files import BvGraph, Csr
-from gossamer.links.graph.stored import stored
 from gossamer.links.rank.power import error_bound, fixed_point, share_votes
 from gossamer.links.rank.vote_rows import SpanThreads, Votes
-from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.links.graph.overlaid import Overlaid
     from gossamer.links.rank.power import FixedPoint
 
 RUNS = 15
@@ -54,16 +49,6 @@ EXACT = 212
 DOMAIN = 500
 ALPHA = 0.85
 TOLERANCE = 1e-8
-
-
-def powerlaw(nodes: int, links: int) -> Csr:
-    """A graph whose in- and outdegrees follow a power law."""
-    random = np.random.default_rng(1)
-    ends = [(nodes * random.random(links) ** 4).astype(np.int64) for _ in range(2)]
-    order = random.permutation(nodes)
-    arcs = np.unique(ends[0] * nodes + order[ends[1]])
-    sources, targets = np.divmod(arcs, nodes)
-    return Csr(np.searchsorted(sources, np.arange(nodes + 1)), targets)
 
 
 class Time(NamedTuple):
@@ -107,7 +92,7 @@ def show(name: str, ours: Time, theirs: Time) -> None:
     )
 
 
-def measure(backward: BvGraph | Overlaid, rows: Csr, threads: int) -> None:
+def measure(backward: BvGraph, rows: Csr, threads: int) -> None:
     nodes = backward.nodes
     print(f"{nodes:,} nodes, {backward.arcs:,} links, {threads} threads")
     domains = (np.arange(nodes) // DOMAIN).astype(np.int32)
@@ -223,16 +208,9 @@ def beside_networkit(rows: Csr, ours: Time) -> None:
 
 
 def main() -> None:
-    parser = Options(__doc__, nodes=(1_200_000, 2_000), links=(10_000_000, 20_000), threads=(2, 2))
-    parser.add_argument("crawl", nargs="?")
-    parser.add_argument("--kind", choices=("local", "powerlaw"), default="local")
-    options = parser.read()
-    if options.crawl:
-        graph = stored(Workspace.open(options.crawl), "page")
-        measure(graph.transposed, read(graph.forward), options.threads)
-        return
-    make = synthetic if options.kind == "local" else powerlaw
-    rows = make(options.nodes, options.links)
+    sizes = {"nodes": (1_200_000, 2_000), "links": (10_000_000, 20_000), "threads": (2, 2)}
+    options = Options(__doc__, **sizes).read()
+    rows = synthetic(options.nodes, options.links)
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder, "transposed")
         write(base, transposed(rows))
