@@ -54,8 +54,8 @@ demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and
 demo-cluster: $(VENV)/.run $(BIN)/weed $(SPARK)/.unpacked  ## crawl on a Spark cluster and object storage on this machine, and search (needs Java 17)
 	$(BIN)/python examples/cluster/demo.py --spark $(SPARK)
 
-check: $(VENV)/.dev  ## run the tests that need no engine, no server and no browser (a minute)
-	$(BIN)/pytest -m '$(ALONE)' -n auto --maxprocesses 4 --dist loadfile $(OF_CHECK)
+check: $(VENV)/.dev  ## run the tests that need no engine, server or browser, with fewer examples of each property (a minute)
+	$(BIN)/pytest -m '$(ALONE)' --hypothesis-profile quick -n auto --maxprocesses 4 --dist loadfile $(OF_CHECK)
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder

@@ -218,6 +218,7 @@ def test_a_proxy_is_not_asked_for_what_we_must_not_ask(
     assert not server.opened
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("url", ["http://a.test/", "https://a.test/"])
 def test_a_proxy_that_is_down(url: str) -> None:
     with loopback() as server:

@@ -94,6 +94,7 @@ def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Pat
     assert [path.name for path in found] == ["test_toy.py", "test_other.py"]
 
 
+@pytest.mark.server
 def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
     root = checkout(tmp_path / "root")
     module, tests = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]
@@ -104,6 +105,7 @@ def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
     assert module.read_text() == TOY
 
 
+@pytest.mark.server
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
     root = checkout(tmp_path / "root", "def test_broken(): assert False\n" + TESTS)
     module, tests = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]

@@ -196,6 +196,7 @@ def test_silence_deletes_heartbeats_only(root: Path) -> None:
 # Making a crawl
 
 
+@pytest.mark.server
 def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     web = tmp_path / "web"
     write(web, "pages/index.tsx")

@@ -145,13 +145,13 @@ def page(
 
 @contextmanager
 def loopback(tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
-    server = Loopback()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Loopback(listener.getsockname()[1])
     started, stop = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def main() -> None:
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls)
-        server.port = listening.sockets[0].getsockname()[1]
+        listening = await asyncio.start_server(server.serve, sock=listener, ssl=tls)
         started.set()
         await stop.wait()
         # Python 3.11 leaks a connection that it accepted just before its server closed: the new
