@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -151,3 +151,14 @@ def test_a_stop_before_the_first_request_counts(
     stopping.request(str(tmp_path))
     assert crawl([wanted("http://a.test/1")]).outcomes() == ["postponed"]
     assert server.asked == []
+
+
+def test_a_stop_counts_while_pages_are_refused_without_a_request(
+    server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = count()
+    monkeypatch.setattr(loop, "LOOK_S", 0.0)
+    monkeypatch.setattr(stopping, "requested", lambda _: next(looks) > 50)
+    server.answers["/robots.txt"] = page(FORBID_ALL)
+    outcomes = crawl([f"http://a.test/{n}" for n in range(500)]).outcomes()
+    assert {*outcomes} == {"robots", "postponed"}
