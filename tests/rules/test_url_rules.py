@@ -294,6 +294,21 @@ def test_redirects_decide_the_direction(
     assert (rule["forward"], rule["backward"]) == votes
 
 
+def test_only_permanent_redirects_are_evidence(work: Workspace) -> None:
+    moved = [
+        {"url": url(f"/{status}/{n}"), "outcome": "redirect", "http_status": status}
+        | {"redirect_url": url(f"/{status}/{n}/")}
+        for status in (301, 302, 303, 307, 308)
+        for n in range(NEEDED)
+    ]
+    round_of(work, {}, answers=moved)
+    assert {section for section, kind, _ in rules(work) if kind == "slash"} == {
+        "/301/",
+        "/308/",
+        "*",
+    }
+
+
 def test_a_redirect_that_adds_a_parameter_contradicts(work: Workspace) -> None:
     round_of(work, twins(with_sid))
     moved = {"url": url("/d/1"), "outcome": "redirect", "http_status": 301}
