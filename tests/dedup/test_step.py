@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from gossamer import dedup
-from gossamer.dedup import candidates, equal_texts
+from gossamer.dedup import candidates
 from gossamer.dedup.candidates import MAX_SHARING
 from gossamer.dedup.disposition_rows import MAX_COPIES
+from gossamer.dedup.equal_texts import SOFT_404_PAGES
 from gossamer.state.workspace import Workspace
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
@@ -108,11 +109,11 @@ def test_soft_404s(work: Workspace) -> None:
     store(
         work,
         [
-            *(document(f"http://a.example/{at}", sorry) for at in range(equal_texts.MANY)),
-            *(document(f"http://b.example/{at}", sorry) for at in range(equal_texts.MANY - 1)),
+            *(document(f"http://a.example/{at}", sorry) for at in range(SOFT_404_PAGES)),
+            *(document(f"http://b.example/{at}", sorry) for at in range(SOFT_404_PAGES - 1)),
             *(
                 document(f"http://c.example/{at}", [*asked[:150], f"page{at}", *asked[150:]])
-                for at in range(equal_texts.MANY)
+                for at in range(SOFT_404_PAGES)
             ),
         ],
     )
@@ -121,9 +122,9 @@ def test_soft_404s(work: Workspace) -> None:
     for url, row in standing(work).items():
         reasons.setdefault(url.split("/")[2], Counter())[row["reason"] or row["disposition"]] += 1
     assert reasons == {
-        "a.example": {"indexed": 1, "soft_404": equal_texts.MANY - 1},
-        "b.example": {"text": equal_texts.MANY - 1},
-        "c.example": {"indexed": 1, "near": equal_texts.MANY - 1},
+        "a.example": {"indexed": 1, "soft_404": SOFT_404_PAGES - 1},
+        "b.example": {"text": SOFT_404_PAGES - 1},
+        "c.example": {"indexed": 1, "near": SOFT_404_PAGES - 1},
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.search.messages import ENOUGH, Find, Question
+from gossamer.search.messages import ENOUGH_MATCHES, Find, Question
 from gossamer.search.query import Words
 from gossamer.search.searcher import Searcher
 from tests.support.broker_nodes import asked
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from gossamer.search.results import Results
     from gossamer.state.workspace import Workspace
 
-FIRST, ALL = 2 * ENOUGH, 8 * ENOUGH
+FIRST, ALL = 2 * ENOUGH_MATCHES, 8 * ENOUGH_MATCHES
 RARE = 5
 """Of the first tier; in all there are more."""
-PLUMS = range(FIRST - ENOUGH * 6 // 10, FIRST + ENOUGH * 12 // 10)
+PLUMS = range(FIRST - ENOUGH_MATCHES * 6 // 10, FIRST + ENOUGH_MATCHES * 12 // 10)
 """Too few in the first tier and in each half of the others, but not in any two of the three. One of
 the halves is in a language of its own."""
 

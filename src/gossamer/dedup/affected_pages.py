@@ -35,9 +35,9 @@ KEYS = ("text", "compared", "families")
 KEYS_DDL = ", ".join(
     f"{each.name} {each.type}" for each in DISPOSITIONS.columns if each.name in KEYS
 )
-_WITH_OTHERS = "reason <> 'version' OR copy_count > version_count"
+_STANDS_WITH_OTHERS = "reason <> 'version' OR copy_count > version_count"
 """Pages whose ranks matter: newer versions stand for older ones whatever their ranks are."""
-_FOR_NONE = "reason IS NULL AND copy_count = version_count"
+_STANDS_FOR_NONE = "reason IS NULL AND copy_count = version_count"
 """Pages whose ranks matter if others are similar to them, which yield to better ones so far."""
 TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
@@ -57,17 +57,17 @@ def keys_of_moved_ranks(work: Workspace, known: DispositionLayers) -> DataFrame:
         return work.engine.read([], KEYS_DDL)
     # Where hosts are mirrors, their pages name those of the originals, and lend them their ranks.
     lends = F.lit(bool(work.store.manifest.layers(MIRRORS.name))) | F.col("canonical").isNotNull()
-    drops_none = F.col("reason").isNotNull() | F.expr(_FOR_NONE)
+    drops_none = F.col("reason").isNotNull() | F.expr(_STANDS_FOR_NONE)
     # Each layer of dispositions is compared with them.
     texts, _ = work.scratch(texts_of_pairs(similar_pairs(work, lsm.current(work, SIMILAR))))
     texts = texts.withColumnRenamed("text", "compared")
 
-    def in_groups(layer: DataFrame) -> DataFrame:
-        for_none = layer.where(_FOR_NONE).join(texts, on="compared", how="left_semi")
-        return layer.where(_WITH_OTHERS).unionByName(for_none)
+    def select_groups(layer: DataFrame) -> DataFrame:
+        for_none = layer.where(_STANDS_FOR_NONE).join(texts, on="compared", how="left_semi")
+        return layer.where(_STANDS_WITH_OTHERS).unionByName(for_none)
 
     falls_freely = (drops_none & ~lends).alias("falls_freely")
-    compared = known.where(in_groups).select("url", *KEYS, "rank_class", falls_freely)
+    compared = known.where(select_groups).select("url", *KEYS, "rank_class", falls_freely)
     ranked = add_own_ranks(work, compared)
     moved = ranked.where(F.col("rank").isNull() | _has_moved(_rank_class(work)))
     hosted, number = work.scratch(moved.withColumn("host", host_column(F.col("url"))))

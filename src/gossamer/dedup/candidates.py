@@ -47,7 +47,7 @@ FEW = 10_000
 MAX_SHARING = 32
 NEIGHBOURS = 4
 PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
-SHARED = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
+BAND_ROWS = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
 READ_ROWS = 16_384
 """Texts whose bands are read at once: they stay in the processor's cache."""
 BAND_BYTES = 8
@@ -133,11 +133,11 @@ def share_out(task: BandTask) -> list[Row]:
                 writer = writers.setdefault(
                     number,
                     ParquetWriter(
-                        task.root, SCRATCH, task.attempt, schema=SHARED, encoding=_RANDOM
+                        task.root, SCRATCH, task.attempt, schema=BAND_ROWS, encoding=_RANDOM
                     ),
                 )
                 is_new = pa.array(np.full(end - begin, task.is_new))
-                writer.write(pa.table([*rows, is_new], schema=SHARED))
+                writer.write(pa.table([*rows, is_new], schema=BAND_ROWS))
     return [row | {"name": str(part)} for part, writer in writers.items() for row in writer.close()]
 
 
@@ -180,7 +180,7 @@ def write_pairs(part: PairTask) -> list[Row]:
     """Write the pairs of texts that share a band, at least one of them new; a pair may repeat."""
     rows = pa.concat_tables(parquet.read_table(f"{part.root}/{path}") for path in part.files)
     writer = ParquetWriter(part.root, SCRATCH, part.attempt, schema=PAIRS)
-    columns = (rows.column(name).to_numpy() for name in SHARED.names)
+    columns = (rows.column(name).to_numpy() for name in BAND_ROWS.names)
     for one, other in pairs_sharing_bands(*columns):
         writer.write(pa.table([one, other], schema=PAIRS))
     return writer.close()
@@ -200,7 +200,7 @@ def pairs_sharing_bands(
     order = members[np.lexsort((shuffled, bands[members]))]
     texts[members], is_new[members] = texts[order], is_new[order]
 
-    def made(one: Integers, other: Integers) -> tuple[Integers, Integers]:
+    def make_pairs(one: Integers, other: Integers) -> tuple[Integers, Integers]:
         kept = (is_new[one] | is_new[other]) & (texts[one] != texts[other])
         ends = texts[one[kept]], texts[other[kept]]
         return np.minimum(*ends), np.maximum(*ends)
@@ -213,9 +213,9 @@ def pairs_sharing_bands(
             left = left[~crowded[left]]
         if not left.size:
             break
-        yield made(left, left + distance)
+        yield make_pairs(left, left + distance)
     if members.size:
         # The lowest text of each band, for each of its members.
         by_text = np.lexsort((texts, bands))
         lowest = np.repeat(by_text[begins], sharing)
-        yield made(lowest[members], members)
+        yield make_pairs(lowest[members], members)

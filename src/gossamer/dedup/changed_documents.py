@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.dedup.disposition_layers import FIT
+from gossamer.dedup.disposition_layers import FINDABLE
 from gossamer.dedup.mirrors import add_places
 from gossamer.dedup.own_texts import texts_with_boilerplate
 from gossamer.dedup.versions import add_families
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Workspace
 
-STATE = ("url", "status", "found_ms")
+STATE_COLUMNS = ("url", "status", "found_ms")
 """Columns of `pages` that they need."""
-NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title")
+NEWEST_COLUMNS = (
+    *("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title"),
+)
 """Columns of `documents` that the decisions need, from the newest round of each URL."""
-OF_DOCUMENTS = (
+DOCUMENT_COLUMNS = (
     *("url", "round", "text", "by_body", "title", "canonical", "unfit", "unavailable_after_ms"),
 )
 """Columns of `dispositions` that describe the document."""
 DECIDED_LATER = (
     *("survivor", "reason", "similarity", "copy_count", "version_count", "copies", "rank_class"),
 )
-OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families", "reason")
+CHANGED_COLUMNS = (*DOCUMENT_COLUMNS, "found_ms", "disposition", "compared", "families", "reason")
 """Columns of `dispositions` that are read of pages that may have changed."""
 _TYPES = {column.name: column.type for column in DISPOSITIONS.columns}
-CHANGED_DDL = ", ".join(f"{name} {_TYPES[name]}" for name in OF_CHANGED)
+CHANGED_DDL = ", ".join(f"{name} {_TYPES[name]}" for name in CHANGED_COLUMNS)
 
 
 def changed_documents(
@@ -67,7 +69,7 @@ def changed_documents(
         urls = new.select("url").unionByName(own_texts.select("url"))
         pages, _ = work.scratch(_new_page_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
-        before, _ = work.scratch(known.rows_of_urls(urls).select(*OF_CHANGED), CHANGED_DDL)
+        before, _ = work.scratch(known.rows_of_urls(urls).select(*CHANGED_COLUMNS), CHANGED_DDL)
         due, _ = work.scratch(_newly_unavailable(work, known, urls), CHANGED_DDL)
         rows = _join_new_and_known(new, pages, before).unionByName(_add_state_of_unavailable(due))
         before = before.unionByName(due)
@@ -98,7 +100,7 @@ def changed_documents(
 def _newest_documents(documents: DataFrame) -> DataFrame:
     """The newest of the documents of each URL."""
     last = documents.groupBy("url").agg(F.max("round").alias("round"))
-    rows = documents.select("url", "round", *NEWEST)
+    rows = documents.select("url", "round", *NEWEST_COLUMNS)
     return last.join(rows, on=["url", "round"], how="inner")
 
 
@@ -121,7 +123,7 @@ def describe_documents(newest: DataFrame) -> DataFrame:
 
 
 def _page_states(pages: DataFrame) -> DataFrame:
-    return pages.select(*STATE)
+    return pages.select(*STATE_COLUMNS)
 
 
 def _add_compared_texts(work: Workspace, rows: DataFrame) -> DataFrame:
@@ -158,7 +160,7 @@ def _join_new_and_known(new: DataFrame, pages: DataFrame, before: DataFrame) -> 
         .where(F.coalesce(F.col("known_round") <= F.col("round"), F.lit(True)))
         .drop("known_round")
     )
-    others = before.join(newer.select("url"), on="url", how="left_anti").select(*OF_DOCUMENTS)
+    others = before.join(newer.select("url"), on="url", how="left_anti").select(*DOCUMENT_COLUMNS)
     documents = newer.withColumn("is_new", F.lit(True)).unionByName(
         others.withColumn("is_new", F.lit(False))
     )
@@ -167,15 +169,15 @@ def _join_new_and_known(new: DataFrame, pages: DataFrame, before: DataFrame) -> 
 
 def _newly_unavailable(work: Workspace, known: DispositionLayers, urls: DataFrame) -> DataFrame:
     """Other documents that are to be forgotten by now: the columns OF_CHANGED."""
-    passed = f"unavailable_after_ms <= {work.now_ms()} AND {FIT}"
+    passed = f"unavailable_after_ms <= {work.now_ms()} AND {FINDABLE}"
     found = known.where(lambda layer: layer.where(passed))
-    return found.join(urls, on="url", how="left_anti").select(*OF_CHANGED)
+    return found.join(urls, on="url", how="left_anti").select(*CHANGED_COLUMNS)
 
 
 def _add_state_of_unavailable(due: DataFrame) -> DataFrame:
     """Documents that are to be forgotten, in the form of `_join_new_and_known`."""
     is_new, status = F.lit(True).alias("is_new"), F.lit("fetched").alias("status")
-    return due.select(*OF_DOCUMENTS, is_new, status, "found_ms")
+    return due.select(*DOCUMENT_COLUMNS, is_new, status, "found_ms")
 
 
 def _reason_against(work: Workspace) -> Column:
@@ -188,7 +190,7 @@ def _reason_against(work: Workspace) -> Column:
 
 def _without_unchanged(judged: DataFrame, before: DataFrame) -> DataFrame:
     """The rows that differ from those before in what the decisions need."""
-    fitness = F.when(F.expr(FIT), "indexed").otherwise(F.col("disposition"))
+    fitness = F.when(F.expr(FINDABLE), "indexed").otherwise(F.col("disposition"))
     names = ("found_ms", "compared")
     was = before.select(
         "url", fitness.alias("was"), *(F.col(name).alias(f"was_{name}") for name in names)

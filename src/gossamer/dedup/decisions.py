@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from gossamer.dedup import equal_texts, mirrors, near_duplicates, versions
 from gossamer.dedup.affected_pages import add_rank_classes
-from gossamer.dedup.disposition_layers import FIT
+from gossamer.dedup.disposition_layers import FINDABLE
 from gossamer.dedup.disposition_rows import decide_dispositions
 from gossamer.tables import OWN_TEXTS
 
@@ -47,7 +47,7 @@ def decide(
     work: Workspace, pages: DataFrame, older: OlderVersions, similar: Similarities, found: Mirrors
 ) -> Decisions:
     """Decide which of the pages (rows of `dispositions`) others stand for."""
-    ranked = add_rank_classes(work, fit(pages))
+    ranked = add_rank_classes(work, findable_pages(pages))
     standing = older.leave_out(ranked)
     if found.hosts:
         standing = mirrors.add_originals(standing, found.rows, similar.similar_both_ways())
@@ -61,13 +61,13 @@ def decide(
     return Decisions(rows, texts, dropped is not None)
 
 
-def fit(rows: DataFrame) -> DataFrame:
+def findable_pages(rows: DataFrame) -> DataFrame:
     """The pages of rows of `dispositions` that can be found, as the comparisons need them.
 
     Pages of the same `text` are equal; those with a `text_hash` may be similar.
     """
     scoped = F.when(F.col("scope") == "", F.col("text")).otherwise(F.xxhash64("scope", "text"))
-    return rows.where(FIT).select(
+    return rows.where(FINDABLE).select(
         *("url", "round", "title", "scope", "canonical", "found_ms", "by_body", "families"),
         F.col("compared").alias("text_hash"),
         scoped.alias("text"),
@@ -82,7 +82,7 @@ def find_older_versions(work: Workspace, pages: DataFrame, families: int | None)
     """
     if not work.config.dedup.versions or families == 0:
         return OlderVersions(work.engine.read([], near_duplicates.DROPPED_DDL), 0)
-    return OlderVersions(*versions.older_versions(work, fit(pages)))
+    return OlderVersions(*versions.older_versions(work, findable_pages(pages)))
 
 
 def _find_duplicates(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
-FIT = "disposition IN ('indexed', 'dropped_duplicate')"
+FINDABLE = "disposition IN ('indexed', 'dropped_duplicate')"
 """Rows of documents that can be found, or that others stand for."""
 
 

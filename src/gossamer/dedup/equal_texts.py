@@ -18,7 +18,7 @@ from gossamer.web.urls import host_column
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MANY = 20
+SOFT_404_PAGES = 20
 """URLs of a host from which their one text is taken for a soft 404."""
 
 
@@ -46,7 +46,7 @@ def equal_duplicates(fit: DataFrame) -> DataFrame:
     ).withColumn("alike", F.count("*").over(of_host))
     named = F.when(F.col("is_mirrored"), "mirror").otherwise("canonical")
     reason = (
-        F.when(F.col("alike") >= MANY, "soft_404")
+        F.when(F.col("alike") >= SOFT_404_PAGES, "soft_404")
         .when(F.col("canonical") == F.col("survivor"), named)
         .when(F.col("by_body"), "body")
         .otherwise("text")

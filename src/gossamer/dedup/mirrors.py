@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.disposition_layers import FIT
+from gossamer.dedup.disposition_layers import FINDABLE
 from gossamer.tables import HOST_RANKS, MIRRORS, SHARED_PLACES
 from gossamer.web.urls import host_column
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 MIN_TEXTS = 5
 """Texts that two hosts must have in common. Parked hosts have one under all paths."""
-MOSTLY = 0.8
+MIN_AGREEING_SHARE = 0.8
 """Share of the common paths at which the texts must be equal."""
-COMMON = 0.5
+MIN_COMMON_SHARE = 0.5
 """Share of the paths of the smaller host that both must have."""
 
 
@@ -51,9 +51,9 @@ def update_shared_places(
     more, which does no harm.
     """
     if anew:
-        pages = known.where(lambda layer: layer.where(FIT).select("url", "place"))
+        pages = known.where(lambda layer: layer.where(FINDABLE).select("url", "place"))
     else:
-        places = fresh.where(FIT).select("place").distinct()
+        places = fresh.where(FINDABLE).select("place").distinct()
         at_places = [layer.join(places, on="place", how="left_semi") for layer in known.layers]
         pages = reduce(DataFrame.unionByName, [layer.select("url", "place") for layer in at_places])
     ends = pages.groupBy("place").agg(F.min("url").alias("first"), F.max("url").alias("last"))
@@ -103,7 +103,7 @@ def _mirror_hosts(
 def _pair_with_originals(work: Workspace, known: DispositionLayers, places: DataFrame) -> DataFrame:
     """Pair each `host` with the host `mirror_of` with which it shares most places."""
     shared = _add_paths(
-        known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FIT)
+        known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FINDABLE)
     )
     ranked = work.read(HOST_RANKS.name).select("host", F.col("rank").alias("host_rank"))
     best = Window.partitionBy("place").orderBy(
@@ -129,7 +129,7 @@ def _compare_paths(work: Workspace, known: DispositionLayers, pairs: DataFrame) 
     """The pairs that agree at most of the paths that both hosts have."""
     hosts = pairs.select(F.explode(F.array("host", "mirror_of")).alias("host")).distinct()
     paths, _ = work.scratch(
-        pages_of_hosts(known, hosts).where(FIT).select("host", "path").distinct()
+        pages_of_hosts(known, hosts).where(FINDABLE).select("host", "path").distinct()
     )
     sizes = paths.groupBy("host").agg(F.count("*").alias("pages"))
     common = (
@@ -153,8 +153,8 @@ def _compare_paths(work: Workspace, known: DispositionLayers, pairs: DataFrame) 
     smaller = F.least("pages", "pages_of_original")
     counts = ("agreeing", "shared_paths", "pages", "pages_of_original")
     return compared.where(
-        (F.col("agreeing") >= F.col("shared_paths") * MOSTLY)
-        & (F.col("shared_paths") >= smaller * COMMON)
+        (F.col("agreeing") >= F.col("shared_paths") * MIN_AGREEING_SHARE)
+        & (F.col("shared_paths") >= smaller * MIN_COMMON_SHARE)
     ).select("host", "mirror_of", *counts)
 
 

@@ -235,12 +235,12 @@ def _sketched_texts(work: Workspace, some: DataFrame | None = None, *, anew: boo
     Of these, only `some` texts (`text`) if they are given.
     """
 
-    def wanted(layer: DataFrame) -> DataFrame:
+    def select_texts(layer: DataFrame) -> DataFrame:
         texts = layer.where("NOT is_struck").select("text")
         return texts if some is None else texts.join(some, on="text", how="left_semi")
 
     known = [work.engine.read([], SKETCHED.ddl)] if anew else lsm.layers(work, SKETCHED)
-    return lsm.newest(known, "text", wanted)
+    return lsm.newest(known, "text", select_texts)
 
 
 def similar_pairs(work: Workspace, pairs: DataFrame) -> DataFrame:

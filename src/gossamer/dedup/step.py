@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from gossamer.dedup import disposition_rows
 from gossamer.dedup.affected_pages import FAMILY_DDL, KEYS, follow_connections, keys_of_moved_ranks
 from gossamer.dedup.changed_documents import changed_documents
-from gossamer.dedup.decisions import decide, find_older_versions, fit
+from gossamer.dedup.decisions import decide, find_older_versions, findable_pages
 from gossamer.dedup.disposition_layers import one_document_per_text, read_dispositions
 from gossamer.dedup.mirrors import changed_hosts, find_mirrors, pages_of_hosts
 from gossamer.dedup.similarities import compare_new_texts, must_compare_all
@@ -123,7 +123,7 @@ def _take_all_pages(
     if work.config.dedup.versions:
         families = pages.where("families IS NOT NULL").limit(1).count()
     older = find_older_versions(work, pages, families)
-    texts = _comparable_texts(work, older.leave_out(fit(pages)))
+    texts = _comparable_texts(work, older.leave_out(findable_pages(pages)))
     similar = compare_new_texts(work, draft, texts, changes.known, anew=compare_all)
     return Affected(pages, older, similar)
 
@@ -142,7 +142,7 @@ def _follow_changes(work: Workspace, draft: Draft, changes: Changes, keys: DataF
     """Compare new texts, and find all pages that are connected to changed ones (`keys`)."""
     nearby, families = _add_families(work, changes.known, changes.fresh, keys)
     older = find_older_versions(work, nearby, families)
-    texts = _comparable_texts(work, older.leave_out(fit(nearby)))
+    texts = _comparable_texts(work, older.leave_out(findable_pages(nearby)))
     similar = compare_new_texts(work, draft, texts, changes.known, anew=False)
     pages, families = follow_connections(
         work, changes.known, keys, similar, has_families=families != 0

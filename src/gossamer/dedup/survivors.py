@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SPAN = 1 << 20
 """Places whose pairs are held at once."""
-LOST = pa.schema([("page", pa.int64()), ("by", pa.int64()), ("similarity", pa.float64())])
+DROPPED = pa.schema([("page", pa.int64()), ("by", pa.int64()), ("similarity", pa.float64())])
 
 
 def add_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
@@ -115,6 +115,6 @@ def drop_similar(task: SurvivorTask) -> list[Row]:
     survivors = np.frombuffer(by, np.int64)
     (dropped,) = survivors.nonzero()
     columns = [dropped, survivors[dropped], np.frombuffer(similarity)[dropped]]
-    writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=LOST)
-    writer.write(pa.table(columns, schema=LOST))
+    writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=DROPPED)
+    writer.write(pa.table(columns, schema=DROPPED))
     return writer.close()

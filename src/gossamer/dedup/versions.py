@@ -39,13 +39,13 @@ _YEAR = "^(?:19|20)[0-9]{2}$"
 _WHOLE = "^[a-z_-]*[0-9]+$"
 MAX_SEGMENTS = 8
 """Segments of a path that may be its version, from the first one on."""
-SHARED = 5
+MIN_SHARED_PAGES = 5
 """Pages that two versions must have in common."""
-LEAST = 0.3
+MIN_SIMILARITY = 0.3
 """Similarity from which an older text is taken for one of the same page."""
 MAX_WHOLE = 40
 """Whole numbers at one place, from which on they are no versions."""
-MOSTLY = 0.6
+MIN_SAME_SHARE = 0.6
 """Part of the pages in common that must be the same in both versions."""
 
 
@@ -142,14 +142,14 @@ def _pages_of_pairs(pairs: DataFrame) -> DataFrame:
 def proven_versions(compared: DataFrame) -> DataFrame:
     """The older pages of families with enough evidence: `url`, `survivor`, `similarity`."""
     titled = F.coalesce(F.col("one_title") == F.col("other_title"), F.lit(False))
-    alike = F.coalesce(F.col("estimate") >= LEAST, F.lit(False))
+    alike = F.coalesce(F.col("estimate") >= MIN_SIMILARITY, F.lit(False))
     same = titled & (alike | F.col("estimate").isNull())
     evidence = compared.groupBy("family", "version").agg(
         F.count("*").alias("shared"),
         F.count_if(same).alias("same"),
         F.count_if(alike).alias("alike"),
     )
-    enough = F.greatest(F.lit(SHARED), F.col("shared") * MOSTLY)
+    enough = F.greatest(F.lit(MIN_SHARED_PAGES), F.col("shared") * MIN_SAME_SHARE)
     proven = evidence.where((F.col("same") >= enough) & (F.col("alike") > 0))
     once = Window.partitionBy("one").orderBy("family")
     return (

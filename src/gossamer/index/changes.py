@@ -32,7 +32,7 @@ point, to which words contribute about ten."""
 
 MIN_TIERED = 50_000
 """Pages from which an index has a first tier; smaller ones are as fast without."""
-STAYS = 0.7
+STAY_SHARE = 0.7
 """A page leaves the first tier below this share of the static rank that admits it. So few pages
 change tiers when ranks move a little."""
 
@@ -233,7 +233,7 @@ def is_rank_outdated(popular: float | None) -> Column:
 
 def _is_first(popular: float) -> Column:
     """Whether a page is in the first tier."""
-    stays = (F.col("old_shard") == FIRST) & (F.col("static_rank") > STAYS * popular)
+    stays = (F.col("old_shard") == FIRST) & (F.col("static_rank") > STAY_SHARE * popular)
     return (F.col("static_rank") > popular) | F.coalesce(stays, F.lit(False))
 
 

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File, StepReport
 
-TEXTS = (
+TEXT_COLUMNS = (
     *("title", "description", "headings", "language", "content_type", "published_ms"),
     *("modified_ms", "image", "nosnippet", "fetched_ms", "boilerplate", "is_doubtful"),
 )
 """Columns of a document that are passed to the tasks unchanged."""
 
-BESIDE = 1
+EXTRA_TASKS = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 
 
@@ -126,7 +126,7 @@ def _build_shards(
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
     tasks = _tasks(work, work.scratch_files(rows, by=["shard"]), base)
     kind = task_output.YIELD, task_output.YIELD_DDL
-    return list(work.engine.map_tasks(tasks, build_shard, *kind, BESIDE))
+    return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
 
 
 def _task_rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> DataFrame:
@@ -142,7 +142,7 @@ def _task_rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -
     )
     adds = add_copies(described, pending.dispositions).join(
         # Texts come last: a join holds its left side in memory, and streams its right.
-        documents.select("url", "round", "host", *TEXTS, F.col("main_text").alias("text")),
+        documents.select("url", "round", "host", *TEXT_COLUMNS, F.col("main_text").alias("text")),
         on=["url", "round"],
     )
     gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~lies_in(stale, "old_")).select(

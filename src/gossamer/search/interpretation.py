@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gossamer.search.typed_forms import TypedWord
 
 _Key = TypeVar("_Key")
-JOINED = 2.0
+JOINED_WEIGHT = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
-COVERED = 3
+FULLY_COVERED_UNITS = 3
 """In a query of more units, coverage counts for less."""
 MAX_UNITS = 64
 """Units of a query that are searched: of a longer one, those with the highest tf-idf."""
@@ -80,7 +80,7 @@ class Interpretation(NamedTuple):
         damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
         scale = sum(idfs) / damped if damped else 1.0
         weights = [scale * weight for _, weight in weighted]
-        share = JOINED / max(len(words), 1)
+        share = JOINED_WEIGHT / max(len(words), 1)
         words = words[: query_tree.MAX_WORDS]
         further = [
             *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
@@ -102,7 +102,7 @@ class Interpretation(NamedTuple):
     @property
     def coverage_factor(self) -> float:
         """How much coverage counts: a page need not have all words of a long question."""
-        return min(1.0, COVERED / max(len(self.units), 1))
+        return min(1.0, FULLY_COVERED_UNITS / max(len(self.units), 1))
 
     def pages(self, among: Frequencies) -> int:
         """How many pages of an index can have all the words, if all are required: at most these.

@@ -39,7 +39,7 @@ Language Models Applied to Ad Hoc Information Retrieval", SIGIR 2001, §3)."""
 BOUND_SMOOTHING = 10
 """The same where frequencies of a language bound those of another one: a single page would make
 each of its words as frequent as stop words."""
-PREFERRED = 3.0
+LANGUAGE_PREFERENCE = 3.0
 """The logarithm of how much more likely users ask in their own language than in another one."""
 STEMMED = {"exact_form": "text", "title_exact_form": "title"}
 """By field without stemming and without stop words, the field that has the stop words."""
@@ -138,7 +138,7 @@ def _likelihoods(
     words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str
 ) -> Mapping[str, float]:
     """How likely the query is in each language, over that in the likeliest."""
-    logarithms = {language: PREFERRED * (language == preferred) for language in whole}
+    logarithms = {language: LANGUAGE_PREFERENCE * (language == preferred) for language in whole}
     held = sum(each.documents for each in whole.values())
     for word in words:
         having = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gossamer.search import query as query_tree
 from gossamer.search.diversity import PlacedPage, demote_crowded_hosts, merge_partial_matches
 from gossamer.search.messages import (
-    ENOUGH,
+    ENOUGH_MATCHES,
     MAX_LIMIT,
     REORDERED,
     FoundPages,
@@ -231,4 +231,4 @@ def _place_by_words(found: Mapping[int, FoundPages], find: Find) -> list[PlacedP
 def _first_tier_is_short(found: Collection[FoundPages]) -> bool:
     """Whether only the first tier was searched, and too few of its pages match."""
     partly = [each for each in found if each.searched < each.pages]
-    return bool(partly) and sum(each.total for each in partly) < ENOUGH
+    return bool(partly) and sum(each.total for each in partly) < ENOUGH_MATCHES

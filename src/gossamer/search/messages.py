@@ -24,7 +24,7 @@ MAX_LIMIT = 1_000
 REORDERED = 100
 """The best pages by words, which are reordered by popularity and host. Those behind them keep their
 places, so the order does not depend on which part of the results is requested."""
-ENOUGH = 50
+ENOUGH_MATCHES = 50
 """The first tier suffices if this many of its pages have all the words: five pages of results.
 Further pages of results come from the other tiers."""
 MAX_SHARDS = 2_000

@@ -36,7 +36,7 @@ from gossamer.search.index_search import (
 from gossamer.search.interpretation import telling_words
 from gossamer.search.languages import smoothed_idf
 from gossamer.search.messages import (
-    ENOUGH,
+    ENOUGH_MATCHES,
     Candidate,
     CheckedSpelling,
     CheckSpelling,
@@ -125,7 +125,7 @@ class Node:
             yield Index(key, searcher, ranking, statistics, whole.get(key, statistics))
 
     def reply(self, request: Request) -> Reply:
-        if isinstance(request, _OF_A_STATE) and request.state != self.state:
+        if isinstance(request, _STATEFUL_REQUESTS) and request.state != self.state:
             return RequestRefused("the index has changed")
         return _REPLIES[type(request)](self, request)
 
@@ -150,7 +150,7 @@ class Node:
             any(each.loose for each in matches),
             [],
         )
-        if tier and self._first and found.total < ENOUGH and not ask.any_term:
+        if tier and self._first and found.total < ENOUGH_MATCHES and not ask.any_term:
             return found  # the broker asks again, for all tiers
         titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
         return replace(
@@ -162,10 +162,13 @@ class Node:
 
     def _can_first_tier_suffice(self, ask: Find, whole: Iterable[QueryPlan]) -> bool:
         """Whether to search only the first tier: enough of its pages can have the words."""
-        if not (ask.first and self._tiered) or sum(each.max_matches for each in whole) < ENOUGH:
+        if (
+            not (ask.first and self._tiered)
+            or sum(each.max_matches for each in whole) < ENOUGH_MATCHES
+        ):
             return False
         first = [self._plans.plan_for(number, ask) for number in self._first]
-        return not first or sum(each.max_matches_here for each in first) >= ENOUGH
+        return not first or sum(each.max_matches_here for each in first) >= ENOUGH_MATCHES
 
     def _search(self, number: int, ask: Find) -> IndexMatches:
         return search_index(
@@ -310,7 +313,7 @@ def _stored_text(stored: StoredDocument) -> str:
     return f"{stored.title}\n{stored_document.read_beginning(stored.text, COMPARED_CHARS)}"
 
 
-_OF_A_STATE = (Show, Explain, Weigh, Rescore)
+_STATEFUL_REQUESTS = (Show, Explain, Weigh, Rescore)
 """Requests with places, which mean nothing in another state of the index."""
 _REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
     Survey: Node.survey,

@@ -86,7 +86,7 @@ PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
-CHARACTER = 0.25
+CHARACTER_WEIGHT = 0.25
 """The weight of a character that is in two pairs, in scripts without spaces."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
@@ -340,7 +340,7 @@ class QueryPlan:
         for term in unit:  # anchors have no positions
             yield "anchors", (term,), self._weights.anchors / len(unit) / times
             if times > 1:
-                yield "text", (term,), CHARACTER / len(unit)
+                yield "text", (term,), CHARACTER_WEIGHT / len(unit)
 
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:

@@ -48,7 +48,7 @@ def decisive_rows(work: Workspace, pages: DataFrame | None) -> DataFrame:
     `pages` must be materialised.
     """
 
-    def wanted(layer: DataFrame) -> DataFrame:
+    def select_rows(layer: DataFrame) -> DataFrame:
         rows = layer.select(*DECISIVE)
         if pages is None:
             return rows
@@ -58,7 +58,7 @@ def decisive_rows(work: Workspace, pages: DataFrame | None) -> DataFrame:
         copies = rows.where("survivor IS NOT NULL")
         return standing.unionByName(copies.join(survivors, on="survivor", how="left_semi"))
 
-    return lsm.newest(lsm.layers(work, DISPOSITIONS, some=pages is not None), "url", wanted)
+    return lsm.newest(lsm.layers(work, DISPOSITIONS, some=pages is not None), "url", select_rows)
 
 
 def indexed_pages(work: Workspace) -> DataFrame:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File, Layer, StepReport
 
-TEXTS = ("title", "description", "text")
+TEXT_COLUMNS = ("title", "description", "text")
 """Columns of documents whose words are indexed."""
 NUMBERED_ROWS = 4_000
 """Rows per row group, which is what must be read for the URL of one document."""
@@ -85,7 +85,7 @@ def map_tasks(work: Workspace) -> list[MapTask]:
     dealt = (
         work.read("documents")
         .join(chosen, on=["url", "round"], how="inner")
-        .select("url", *TEXTS, _part("url", work))
+        .select("url", *TEXT_COLUMNS, _part("url", work))
     )
     shares = sorted_parts.parts(_sort_by_part(work, dealt, "url"))
     counts = [sum(file.rows for file in files) for files in shares.values()]
@@ -135,7 +135,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
 
 def document_terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
     """The terms of a document, each as often as it occurs."""
-    for name in TEXTS:
+    for name in TEXT_COLUMNS:
         yield from words.analyze(compose(row[name]))
 
 
