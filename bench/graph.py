@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from harness import Options, report
 
-from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, GraphWriter
 from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def transposed(rows: Csr) -> Csr:
 
 
 def write(base: Path, rows: Csr) -> None:
-    writer = Writer(base)
+    writer = GraphWriter(base)
     starts, targets = rows
     for first in range(0, starts.size - 1, CHUNK):
         ends = starts[first : first + CHUNK + 1]
@@ -163,7 +163,7 @@ def measure(name: str, base: Path, rows: Csr, random: int) -> str:
     some = np.random.default_rng(2).integers(0, graph.nodes, random)
     took_s = timed(lambda: [graph.successors(node) for node in some.tolist()])
     batches = np.split(some, random // BATCH_ROWS)
-    together_s = timed(lambda: [graph.several(nodes) for nodes in batches])
+    together_s = timed(lambda: [graph.rows_of(nodes) for nodes in batches])
     print(f"  {some.size / took_s:,.0f} random rows/s; {some.size / together_s:,.0f} in batches")
     original(base, rows, some)
     speed = some.size / together_s

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from gossamer.errors import StoreError, StoreFull
 from gossamer.links.bvgraph import ORIGINAL, Shape, codes, files
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.bvgraph.decoding import decode
-from gossamer.links.bvgraph.encoding import encode
-from gossamer.links.bvgraph.files import BvGraph, Csr, Writer
+from gossamer.links.bvgraph.decoding import decode_rows
+from gossamer.links.bvgraph.encoding import encode_rows
+from gossamer.links.bvgraph.files import BvGraph, Csr, GraphWriter
 from tests.support.bvgraph_by_definition import Bits, bits_of, decoded
 from tests.support.bvgraph_files import csr, write
 from tests.support.random_graphs import SHAPES, graphs, rows_of
@@ -85,14 +85,14 @@ def test_the_example_of_the_paper() -> None:
         [15, 16, 17, 22, 23, 24, 315, 316, 317, 3041],
     ]
     starts, targets = csr(rows)
-    words, begin = encode(15, *csr(rows[:1]), *ORIGINAL, np.zeros(1, np.int64))
+    words, begin = encode_rows(15, *csr(rows[:1]), *ORIGINAL, np.zeros(1, np.int64))
     at = codes.write_unary(words, codes.write_gamma(words, begin, 10), 1)
     at = codes.write_gammas(words, at, np.array([7, 0, 0, 2, 1, 1, 0, 0]))  # Table 3
     at = codes.write_gamma(words, at, 0)  # no run of four
     for residual in (2 * (22 - 16), 316 - 22 - 1, 0, 3041 - 317 - 1):
         at = codes.write_zeta(words, at, residual, 3)
     found = Csr(np.zeros(3, np.int64), np.zeros(targets.size, np.int64))
-    assert decode(words, 0, 15, 0, *found, 7, 4, 3) == at
+    assert decode_rows(words, 0, 15, 0, *found, 7, 4, 3) == at
     assert (found.starts.tolist(), found.targets.tolist()) == (starts.tolist(), targets.tolist())
 
 
@@ -117,9 +117,9 @@ def test_parts_that_are_joined_give_the_same_files(
     folder = tmp_path_factory.mktemp("parts")
     write(folder / "whole", rows, chunk=chunk)
     whole_chunks = sorted({min(cut * chunk, len(rows)) for cut in cuts} | {0})
-    joined = Writer(folder / "joined")
+    joined = GraphWriter(folder / "joined")
     for first, last in zip(whole_chunks, [*whole_chunks[1:], len(rows)], strict=True):
-        part = Writer(folder / f"part-{first}", first=first)
+        part = GraphWriter(folder / f"part-{first}", first=first)
         for start in range(first, last, chunk):
             part.append(csr(rows[start : min(start + chunk, last)]))
         part.close()
@@ -146,7 +146,7 @@ def test_a_full_disk_is_an_error_with_the_file(small_disk: Path) -> None:
     random = np.random.default_rng(1)
     rows = np.sort(random.choice(1 << 40, (1_000, 1_000)), axis=1)
     starts = np.arange(0, rows.size + 1, rows.shape[1])
-    writer = Writer(small_disk / "web")
+    writer = GraphWriter(small_disk / "web")
     writer.append(Csr(starts, rows.ravel()))
     with pytest.raises(StoreFull, match=r"web\.graph"):
         writer.close()

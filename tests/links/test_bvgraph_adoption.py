@@ -159,7 +159,7 @@ def test_a_few_bits_that_stand_for_all_arcs_of_the_world_are_refused(
     nodes = 2_000
     rows = csr([list(range(nodes))] * nodes)
     base = tmp_path / "web"
-    writer = files.Writer(base, ORIGINAL._replace(max_references=nodes))
+    writer = files.GraphWriter(base, ORIGINAL._replace(max_references=nodes))
     writer.append(rows)
     writer.close()
     as_of_another(base)

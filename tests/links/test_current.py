@@ -78,7 +78,7 @@ def test_sitemaps_are_links_and_no_votes(work: Workspace) -> None:
     put(work, "links", [site | {"dst": "s1"}, site | {"dst": url("a")}, other | {"dst": "s2"}], 1)
     put(work, "links", [site | {"dst": "s3", "round": 2}], 2)
     put(work, "links", [{"src": url("a"), "dst": url("x"), **named}], 1)
-    current = {(row["src"], row["dst"]) for row in current_links.current(work).collect()}
+    current = {(row["src"], row["dst"]) for row in current_links.read_current(work).collect()}
     assert current == {
         (url("a"), url("b")),
         (url("a"), url("x")),
@@ -96,7 +96,8 @@ def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> Non
     put(work, "links", [{"src": url("a"), "dst": url("y"), "round": 2}], round_=2)
     put(work, "responses", [{"url": url("a"), "round": 2, "outcome": "ok"}], round_=2)
     found = {
-        (letter(row["src"]), letter(row["dst"])) for row in current_links.current(work).collect()
+        (letter(row["src"]), letter(row["dst"]))
+        for row in current_links.read_current(work).collect()
     }
     assert found == {("a", "y"), ("b", "x")}
 

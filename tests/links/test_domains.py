@@ -28,13 +28,13 @@ def met(
     rows = [{"src": src, "dst": dst} | link for src, dst in links]
     round_ = work.round + 1
     with work.step("update", round_) as draft:
-        said = domains.met(
+        said = domains.update_domains(
             work, frame(work, "links", rows), frame(work, "responses", answers), round_
         )
         draft.counts["changed"] = 0 if said is None else said.rows.count()
         if said is not None:
             draft.replace["domains"] = said.layers
-    rows_by_domain = by_url(domains.known(work), "domain")
+    rows_by_domain = by_url(domains.domain_rows(work), "domain")
     return {name: row["linked_from"] for name, row in rows_by_domain.items()}
 
 
@@ -108,13 +108,13 @@ def test_domains_of_seeds_are_marked(work: Workspace) -> None:
         "a.example": [],
         "b.example": ["a.example"],
     }
-    rows = by_url(domains.known(work), "domain")
+    rows = by_url(domains.domain_rows(work), "domain")
     assert {name: row["seed"] for name, row in rows.items()} == {
         "a.example": True,
         "b.example": False,
     }
     met(work, [("http://b.example/", "http://a.example/")])
-    assert by_url(domains.known(work), "domain")["a.example"]["seed"]
+    assert by_url(domains.domain_rows(work), "domain")["a.example"]["seed"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_standing_is_the_number_of_voters(
     work: Workspace, row: dict[str, Any], standing: int
 ) -> None:
     rows = frame(work, "domains", [{"domain": "b.example"} | row])
-    assert rows.select(domains.standing()).collect()[0][0] == standing
+    assert rows.select(domains.budget_share()).collect()[0][0] == standing
 
 
 @pytest.mark.spark

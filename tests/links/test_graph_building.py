@@ -17,7 +17,7 @@ from msgspec import structs
 from pyspark.sql import functions as F
 
 from gossamer.links import graph
-from gossamer.links.bvgraph.files import CHUNK, Csr, Writer
+from gossamer.links.bvgraph.files import CHUNK, Csr, GraphWriter
 from gossamer.links.current_links import VOTES
 from gossamer.links.graph import arc_rows, arc_runs, arc_sorting, naming, numbering, vote_reading
 from gossamer.links.graph.hosts import count_host_links
@@ -54,7 +54,7 @@ def test_urls_have_one_name_and_are_urls_again(work: Workspace) -> None:
     }
     urls = sorted(url for url in found if url)
     names = naming.names_of(pa.array(urls, pa.large_string()))
-    assert naming.urls(names).to_pylist() == urls
+    assert naming.urls_of(names).to_pylist() == urls
     rows = work.engine.spark.createDataFrame([(url,) for url in urls], "url string")
     of_engine = {row[0]: row[1] for row in rows.select("url", name_column(F.col("url"))).collect()}
     assert of_engine == dict(zip(urls, names.to_pylist(), strict=True))
@@ -167,7 +167,7 @@ def written(folder: Path, arcs: Iterable[tuple[str, str]], names: list[str]) -> 
             rows[number[src]].append(number[dst])
         targets = [target for row in rows for target in sorted(row)]
         folder.mkdir(exist_ok=True)
-        writer = Writer(folder / f"rows{suffix}")
+        writer = GraphWriter(folder / f"rows{suffix}")
         writer.append(Csr(np.cumsum([0, *map(len, rows)]), np.array(targets, np.int64)))
         found |= {f"{suffix}.{file.name.partition('.')[2]}": file.xxh3 for file in writer.close()}
     return found

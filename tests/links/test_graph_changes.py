@@ -15,10 +15,10 @@ import pytest
 from gossamer.errors import MissingFile
 from gossamer.links import graph
 from gossamer.links.graph import arc_encoding, changes, numbering, vote_reading
-from gossamer.links.graph.host_links import host_links
-from gossamer.links.graph.names import recent_numbers, url_of
+from gossamer.links.graph.host_links import links_between_hosts
+from gossamer.links.graph.names import look_up_recent, url_of
 from gossamer.links.graph.overlaid import Overlaid
-from gossamer.links.graph.stored import stored
+from gossamer.links.graph.stored import open_graph
 from gossamer.state.workspace import Workspace
 from gossamer.storage.names import is_collected
 from tests.support.rows import put
@@ -35,7 +35,7 @@ Arcs = set[tuple[str, str]]
 
 def arcs_of(work: Workspace, kind: str) -> tuple[Arcs, Arcs]:
     """The named arcs that readers see, forward and transposed."""
-    opened = stored(work, kind)
+    opened = open_graph(work, kind)
 
     def named(rows: Graph) -> Arcs:
         found, first = set(), 0
@@ -52,7 +52,7 @@ def arcs_of(work: Workspace, kind: str) -> tuple[Arcs, Arcs]:
 
 
 def links_of_hosts(work: Workspace) -> dict[tuple[str, str], int]:
-    found = host_links(work)
+    found = links_between_hosts(work)
     assert found is not None
     hosts = found.hosts.to_pylist()
     ends = zip(found.sources.tolist(), found.targets.tolist(), strict=True)
@@ -148,23 +148,23 @@ def test_the_names_of_the_pages_that_answered_last_are_kept_apart(
         history.go_on(pages)
         graph.run(work)
     (path,) = (path for path in work.paths("graph") if "/recent-page-" in path)
-    names, recent = stored(work, "page").names, pq.read_table(path)
+    names, recent = open_graph(work, "page").names, pq.read_table(path)
     assert recent.num_rows
     assert [names[number] for number in recent["number"].to_pylist()] == recent["name"].to_pylist()
-    assert recent_numbers([path], recent["name"].combine_chunks()).tolist() == (
+    assert look_up_recent([path], recent["name"].combine_chunks()).tolist() == (
         recent["number"].to_pylist()
     )
-    assert recent_numbers([path], pa.array(["org,nowhere  http /"])).tolist() == [-1]
+    assert look_up_recent([path], pa.array(["org,nowhere  http /"])).tolist() == [-1]
 
 
 def test_a_graph_that_lacks_links_does_not_count_them(work: Workspace) -> None:
     history = History(work, 4)
     history.go_on(len(URLS) - 2)
-    assert host_links(work) is None
+    assert links_between_hosts(work) is None
     graph.run(work)
     assert links_of_hosts(work)
     history.go_on(3)
-    assert host_links(work) is None
+    assert links_between_hosts(work) is None
 
 
 def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
@@ -172,7 +172,7 @@ def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
     for _ in range(3):
         history.go_on(len(URLS) - 4)
         graph.run(work)
-        assert isinstance(stored(work, "page").forward, Overlaid) is False
+        assert isinstance(open_graph(work, "page").forward, Overlaid) is False
     assert arcs_of(work, "page")[0] == history.arcs
 
 
@@ -197,7 +197,7 @@ def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
         for damaged in (whole[: chance.randrange(len(whole))], bytes(flipped)):
             path.write_bytes(damaged)
             with pytest.raises(MissingFile, match="graph build"):
-                stored(Workspace.open(work.root), "page")
+                open_graph(Workspace.open(work.root), "page")
         path.write_bytes(whole)
     path.unlink()
     graph.run(work)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, GraphWriter
 from gossamer.links.graph import components, row_windows
 from gossamer.links.graph.components import REGIONS, bow_tie, strong_components, structure
 from gossamer.links.graph.overlaid import Overlaid
@@ -131,7 +131,7 @@ def test_each_region_has_its_node(tmp_path: Path) -> None:
 
 def long(base: Path, targets: npt.NDArray[np.int64]) -> BvGraph:
     """A graph in which each node has at most one successor; -1: none."""
-    writer = Writer(base)
+    writer = GraphWriter(base)
     for first in range(0, targets.size, CHUNK):
         some = targets[first : first + CHUNK]
         starts = np.concatenate([[0], np.cumsum(some >= 0)])

@@ -47,8 +47,8 @@ def test_many_names_are_written_as_single_ones_are() -> None:
         "[::1] :81",
         "  file /x\ny",
     ]
-    assert naming.urls(pa.array(names, pa.large_string())).to_pylist() == [*map(url_of, names)]
-    assert naming.urls(pa.array([], pa.large_string())).to_pylist() == []
+    assert naming.urls_of(pa.array(names, pa.large_string())).to_pylist() == [*map(url_of, names)]
+    assert naming.urls_of(pa.array([], pa.large_string())).to_pylist() == []
 
 
 @pytest.mark.parametrize("name", ["links.tsv", "links.txt.gz", "links.tsv.zst"])
@@ -114,7 +114,7 @@ def test_an_export_that_fails_leaves_the_file_of_before(
     def fail(*_: object) -> None:
         raise StoreError("names", "are damaged")
 
-    monkeypatch.setattr(naming, "urls", fail)
+    monkeypatch.setattr(naming, "urls_of", fail)
     with pytest.raises(StoreError):
         export.export(built, "page", path)
     assert path.read_text() == "before"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.links.graph import harmonic, hyperball, row_windows
+from gossamer.links.graph import centrality, hyperball, row_windows
 from tests.support.bvgraph_files import write
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_it_is_that_of_the_definition(
     tmp_path_factory: pytest.TempPathFactory, links: Rows
 ) -> None:
     graph = write(tmp_path_factory.mktemp("graph") / "web", links)
-    found = harmonic.harmonic(graph)
+    found = centrality.harmonic_centrality(graph)
     assert found.error == 0
     assert found.values == pytest.approx(searched(links), rel=1e-12)
 
@@ -75,29 +75,29 @@ def test_closed_forms(tmp_path: Path) -> None:
         ("chain", [*cycle[:-1], []], np.concatenate([[0], sums])),
         ("star", star, np.array([n - 1, *[0] * (n - 1)])),
     ):
-        assert harmonic.exact(write(tmp_path / name, links)) == pytest.approx(wanted)
+        assert centrality.exact_harmonic(write(tmp_path / name, links)) == pytest.approx(wanted)
 
 
 def test_estimates_are_as_exact_as_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = random_graph(tmp_path / "web")
-    wanted = harmonic.exact(graph)
+    wanted = centrality.exact_harmonic(graph)
     for registers in (16, 64, 256):
-        found = [hyperball.harmonic(graph, registers, seed) for seed in SEEDS]
+        found = [hyperball.estimate_harmonic(graph, registers, seed) for seed in SEEDS]
         errors = (np.array(found) - wanted) / (wanted + 1) / hyperball.deviation(registers)
         assert 0.3 < np.sqrt(np.mean(errors**2)) < 1
         assert abs(errors.mean()) < 0.2
-    monkeypatch.setattr(harmonic, "MAX_EXACT", 0)
-    estimated = harmonic.harmonic(graph)
+    monkeypatch.setattr(centrality, "MAX_EXACT", 0)
+    estimated = centrality.harmonic_centrality(graph)
     assert estimated.error == hyperball.deviation(hyperball.REGISTERS)
-    assert np.array_equal(estimated.values, hyperball.harmonic(graph))
+    assert np.array_equal(estimated.values, hyperball.estimate_harmonic(graph))
 
 
 def test_large_counts_are_estimated_too(tmp_path: Path) -> None:
     n = 3_000
     graph = write(tmp_path / "star", [[], *([0] for _ in range(n - 1))])
-    found = [hyperball.harmonic(graph, 64, seed)[0] for seed in SEEDS]
+    found = [hyperball.estimate_harmonic(graph, 64, seed)[0] for seed in SEEDS]
     errors = np.array(found) / (n - 1) - 1
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(hyperball.deviation(64), rel=0.35)
 
@@ -106,28 +106,28 @@ def test_a_graph_that_is_read_by_rows_has_the_same_estimates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = random_graph(tmp_path / "web")
-    wanted = hyperball.harmonic(graph, 32)
+    wanted = hyperball.estimate_harmonic(graph, 32)
     monkeypatch.setattr(row_windows, "MAX_RESIDENT", 0)
-    assert np.array_equal(hyperball.harmonic(graph, 32), wanted)
+    assert np.array_equal(hyperball.estimate_harmonic(graph, 32), wanted)
 
 
 def test_estimates_do_not_depend_on_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = random_graph(tmp_path / "web")
-    wanted = hyperball.harmonic(graph, 32, workers=1)
+    wanted = hyperball.estimate_harmonic(graph, 32, workers=1)
     monkeypatch.setattr(hyperball, "FEW", 10)
     for resident in (1 << 30, 0):
         monkeypatch.setattr(row_windows, "MAX_RESIDENT", resident)
         for workers in (2, 5):
-            assert np.array_equal(hyperball.harmonic(graph, 32, workers=workers), wanted)
+            assert np.array_equal(hyperball.estimate_harmonic(graph, 32, workers=workers), wanted)
 
 
 def test_spans_of_threads_have_all_nodes() -> None:
     targets = np.repeat([3, 5], 5_000)
-    assert hyperball._bounds(targets, 10, 2) == [0, 5, 10]
-    assert hyperball._bounds(targets, 10, 4) == [0, 3, 5, 5, 10]
-    assert hyperball._bounds(targets[:9], 10, 4) == [0, 10]
+    assert hyperball._span_bounds(targets, 10, 2) == [0, 5, 10]
+    assert hyperball._span_bounds(targets, 10, 4) == [0, 3, 5, 5, 10]
+    assert hyperball._span_bounds(targets[:9], 10, 4) == [0, 10]
 
 
 @given(st.lists(st.tuples(st.integers(0, 31), st.integers(0, 31)), min_size=12, max_size=12))
@@ -155,4 +155,4 @@ def test_counters_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_empty_graph(tmp_path: Path) -> None:
     graph = write(tmp_path / "web", [])
-    assert harmonic.exact(graph).size == hyperball.harmonic(graph).size == 0
+    assert centrality.exact_harmonic(graph).size == hyperball.estimate_harmonic(graph).size == 0

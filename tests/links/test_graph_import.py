@@ -18,7 +18,7 @@ from gossamer.links import farms, graph, rank
 from gossamer.links.bvgraph import Shape
 from gossamer.links.graph import export, importing, url_lists
 from gossamer.links.graph.queries import LinkGraph
-from gossamer.links.graph.stored import is_imported, stored
+from gossamer.links.graph.stored import is_imported, open_graph
 from gossamer.storage.names import is_collected
 from gossamer.web.urls import normalize
 from tests.support.bvgraph_files import csr, write
@@ -56,7 +56,7 @@ def written(base: Path, rows: Rows, urls: Sequence[str], shape: Shape | None = N
 def imported(
     work: Workspace, base: Path, urls: Path | None = None, *, anew: bool = False
 ) -> StepReport:
-    given = importing.source(str(base), None if urls is None else str(urls))
+    given = importing.graph_files(str(base), None if urls is None else str(urls))
     return importing.run(work, given, lambda _: None, anew=anew)
 
 
@@ -102,7 +102,7 @@ def test_links_are_those_of_the_files(
     wanted = {(src, dst) for src, dst in valid if src != dst}
     assert links_of(work, tmp_path) == wanted
     nodes = {url for url in normal if url}
-    names = stored(work, "page").names
+    names = open_graph(work, "page").names
     assert names.count == len(nodes)
     assert counts["bad_lines"] == normal.count(None) == 4
     assert counts["repeated_urls"] == 96 - len(nodes)
@@ -229,7 +229,7 @@ def test_pieces_have_all_lines(
     path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(url_lists, "PIECE_BYTES", 7)
-        found = [line for piece in url_lists._pieces(path) for line in piece.to_pylist()]
+        found = [line for piece in url_lists._read_pieces(path) for line in piece.to_pylist()]
     rest = text.removeprefix(url_lists.BOM)
     assert b"".join(found) == rest
     assert len(found) == rest.count(b"\n") + (rest[-1:] not in (b"\n", b""))
@@ -244,4 +244,4 @@ def test_any_bytes_are_lines_or_an_error(
     path = tmp_path_factory.mktemp("lines") / "urls"
     path.write_bytes(magic + content)
     with suppress(UsageError):
-        list(url_lists._pieces(path))
+        list(url_lists._read_pieces(path))

@@ -41,9 +41,9 @@ def test_an_overlaid_graph_reads_as_one_that_was_written(
     base = write(folder / "base", rows_of(before, NODES))
     ends = [(src, dst) for src, dst in after - before]
     ends += [(src, ~dst) for src, dst in before - after]
-    changes = overlaid.ordered(*np.array(ends, np.int64).reshape(-1, 2).T)
-    overlaid.save(str(folder / "changes.npy"), changes)
-    graph = Overlaid(base, overlaid.load(str(folder / "changes.npy")), MORE)
+    changes = overlaid.sort_changes(*np.array(ends, np.int64).reshape(-1, 2).T)
+    overlaid.save_changes(str(folder / "changes.npy"), changes)
+    graph = Overlaid(base, overlaid.load_changes(str(folder / "changes.npy")), MORE)
     expected = rows_of(after, MORE)
     assert (graph.nodes, graph.arcs) == (MORE, len(after))
     assert [graph.successors(node).tolist() for node in range(MORE)] == expected
@@ -54,8 +54,8 @@ def test_an_overlaid_graph_reads_as_one_that_was_written(
             wanted.starts.tolist(),
             wanted.targets.tolist(),
         )
-    backwards = overlaid.transposed(changes)
-    assert overlaid.transposed(backwards).tolist() == changes.tolist()
+    backwards = overlaid.transpose_changes(changes)
+    assert overlaid.transpose_changes(backwards).tolist() == changes.tolist()
     assert {(src, dst) for src, dst in backwards.T.tolist() if dst >= 0} == {
         (dst, src) for src, dst in after - before
     }
@@ -73,14 +73,14 @@ def test_damaged_changes_are_found_and_do_not_crash(tmp_path: Path) -> None:
         else:
             assert all(row.max(initial=0) < 2 for row in rows)
     path = tmp_path / "changes.npy"
-    overlaid.save(str(path), np.zeros((2, 3), np.int64))
+    overlaid.save_changes(str(path), np.zeros((2, 3), np.int64))
     whole = path.read_bytes()
     for damaged in (b"", whole[:90], whole[:-1], whole.replace(b"<i8", b"<f8"), b"x" + whole[1:]):
         path.write_bytes(damaged)
         with pytest.raises(StoreError, match=r"changes\.npy"):
-            overlaid.load(str(path))
+            overlaid.load_changes(str(path))
     with pytest.raises(StoreError, match="no such file"):
-        overlaid.load(str(tmp_path / "none.npy"))
+        overlaid.load_changes(str(tmp_path / "none.npy"))
 
 
 @given(
@@ -115,4 +115,4 @@ def test_many_names_are_found_together(
     assert names.numbers(pa.array(asked, pa.string())).tolist() == expected
     assert [-1 if (at := names.number(name)) is None else at for name in asked] == expected
     some = np.array([random.randrange(len(numbered)) for _ in range(10)], np.int64)
-    assert names.named(some).to_pylist() == [numbered[n] for n in some] == [names[n] for n in some]
+    assert names.take(some).to_pylist() == [numbered[n] for n in some] == [names[n] for n in some]

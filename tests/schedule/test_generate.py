@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer.links.domains import level
+from gossamer.links.domains import growth_factor
 from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.limits import parts as dealing
@@ -263,7 +263,7 @@ def test_budgets_grow_alike_until_the_round_is_full(
     drawn: list[tuple[int, int]], total: int
 ) -> None:
     supply, budget = np.array(drawn, np.int64).T
-    grown = level(supply, budget, total)
+    grown = growth_factor(supply, budget, total)
     if supply.sum() <= total:
         assert grown == np.inf
     elif np.minimum(supply, budget).sum() >= total:

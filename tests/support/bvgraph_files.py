@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.links.bvgraph import ORIGINAL, Shape
-from gossamer.links.bvgraph.files import BvGraph, Csr, Writer
+from gossamer.links.bvgraph.files import BvGraph, Csr, GraphWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def csr(rows: Rows) -> Csr:
 
 
 def write(base: Path, rows: Rows, shape: Shape = ORIGINAL, chunk: int = 1_000) -> BvGraph:
-    writer = Writer(base, shape)
+    writer = GraphWriter(base, shape)
     for first in range(0, len(rows), chunk):
         writer.append(csr(rows[first : first + chunk]))
     writer.close()

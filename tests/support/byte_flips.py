@@ -84,7 +84,7 @@ def graphs(work: Workspace) -> object:
     """Return the names and all rows of the graphs of pages and of hosts, as steps read them."""
     found = []
     for kind in ("page", "host"):
-        names, forward, transposed = stored_graphs.stored(work, kind)[-3:]
+        names, forward, transposed = stored_graphs.open_graph(work, kind)[-3:]
         found.append([names[number] for number in range(names.count)])
         found.append(
             [

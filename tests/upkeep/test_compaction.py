@@ -152,7 +152,7 @@ def test_links_go_that_a_page_lost_with_its_last_answer(work: Workspace) -> None
     with work.step("test", 9) as draft:
         draft.append |= layers(work, "links", [links], 1) | layers(work, "responses", [rows], 2)
     stack = work.store.manifest.layers("links")
-    outdated = current_links.outdated_until(work, stack, 5)
+    outdated = current_links.outdated_pages_until(work, stack, 5)
     with work.step("test", 9) as draft:
         draft.replace["links"] = tuple(merging.merged(work, DATASETS["links"], stack, 5, outdated))
     assert {row["src"] for row in work.read("links").collect()} == {page(1), robots}
@@ -243,7 +243,7 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
     boilerplate.run(work)
     dedup.run(work)
     links = {(row["src"], row["dst"]) for row in current_links.votes(work).collect()}
-    of_graph = {(row["src"], row["dst"]) for row in current_links.current(work).collect()}
+    of_graph = {(row["src"], row["dst"]) for row in current_links.read_current(work).collect()}
     pages = {url: row["disposition"] for url, row in standing(work).items()}
     survivors = {url: row["survivor"] for url, row in standing(work).items()}
     return links, inlinks(work), of_graph, arcs(work), pages, survivors
@@ -251,10 +251,10 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
 
 def arcs(work: Workspace) -> set[tuple[str, str]]:
     """All arcs of the graph, by the names of their ends."""
-    from gossamer.links.graph.stored import stored as graphs
+    from gossamer.links.graph.stored import open_graph as graphs
 
     kept = graphs(work, "page")
-    names = kept.names.named(np.arange(kept.names.count)).to_pylist()
+    names = kept.names.take(np.arange(kept.names.count)).to_pylist()
     return {
         (names[source], names[target])
         for source in range(kept.forward.nodes)

@@ -284,7 +284,7 @@ class Crawl:
         """The links of each page as it was last parsed (dataset links)."""
         from gossamer.links import current_links
 
-        return current_links.current(self.work)
+        return current_links.read_current(self.work)
 
     def inlinks(self) -> DataFrame:
         """Who links to each page, as of the last harvest (dataset inlinks)."""
@@ -332,7 +332,7 @@ class Crawl:
         from gossamer.links.graph import importing
 
         with self.work.store.lock(), self.work.errors():
-            done = importing.run(self.work, importing.source(base, urls), report, anew=anew)
+            done = importing.run(self.work, importing.graph_files(base, urls), report, anew=anew)
             self.work.store.collect_garbage(self.work.config.store.keep_versions)
         return done
 

@@ -206,5 +206,5 @@ def _add_scopes(work: Workspace, judged: DataFrame) -> DataFrame:
     if work.config.dedup.scope == "crawl":
         return judged.withColumn("scope", F.lit(""))
     judged, _ = work.scratch(judged.withColumn("host", host_column(F.col("url"))))
-    hosts = domains.with_domains(work, judged.select("host").distinct())
+    hosts = domains.add_domains(work, judged.select("host").distinct())
     return hosts.withColumnRenamed("domain", "scope").join(judged, on="host", how="right")

@@ -88,7 +88,7 @@ def call_each() -> None:
     from gossamer.links.rank.vote_rows import SpanThreads, Votes
 
     with TemporaryDirectory() as folder:
-        base = _built(folder)
+        base = _build_small_graph(folder)
         adopt(base, Path(folder, "adopted"))
         graph = BvGraph(base)
         changed = Overlaid(graph, np.array([[0], [2]]), graph.nodes)
@@ -96,9 +96,9 @@ def call_each() -> None:
             each.successors(0)
             list(each.rows())
         names = pa.array(["org,example,a  https /", "org,example,b  https /"], pa.large_string())
-        naming.Domains().of(naming.runs_of(names).hosts)
-        string_arrays.places(names, names)
-        for strings in (naming.urls, naming.hosts, hashes_of):
+        naming.DomainNumbers().number(naming.split_by_host(names).hosts)
+        string_arrays.find_places(names, names)
+        for strings in (naming.urls_of, naming.hosts_of, hashes_of):
             strings(names)
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
         with SpanThreads(graph.nodes, 1) as threads:
@@ -108,13 +108,13 @@ def call_each() -> None:
             fixed_point(votes, how, even, start, RankConfig(), threads)
 
 
-def _built(folder: str) -> Path:
+def _build_small_graph(folder: str) -> Path:
     """Run each task of a build on the same few links, and join the graph; return where it is."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from gossamer.links.bvgraph.files import BvGraph, Writer
+    from gossamer.links.bvgraph.files import BvGraph, GraphWriter
     from gossamer.links.graph import arc_encoding, arc_runs, arc_sorting, numbering, vote_reading
     from gossamer.links.graph.numbering import Slice
 
@@ -145,7 +145,7 @@ def _built(folder: str) -> Path:
         files = (f"{folder}/{made[arc_runs.FORWARD]}",) * 2
         span = (0, len(hosts), "graph/hosts", () if counted else listed, "scratch")
         run(arc_encoding.encode_range(arc_encoding.NodeRange(folder, 0, files, *span, counted)))
-    writer = Writer(Path(folder, "whole"))
+    writer = GraphWriter(Path(folder, "whole"))
     writer.join(BvGraph(Path(folder, made[arc_encoding.PARTS]).with_suffix("")))
     writer.close()
     return Path(folder, "whole")

@@ -36,17 +36,19 @@ def are_votes(links: DataFrame) -> DataFrame:
 
 def votes(work: Workspace) -> DataFrame:
     """The current links whose relation is in VOTES."""
-    return _of_last_round(work, are_votes(work.read("links")), _answers(work))
+    return _links_of_last_round(work, are_votes(work.read("links")), _answers(work))
 
 
 def votes_for(work: Workspace, targets: DataFrame) -> DataFrame:
     """The current votes for some pages (a column `dst`, each once)."""
     votes, _ = work.scratch(are_votes(work.read("links")).join(targets, on="dst", how="left_semi"))
     sources = votes.select("src").distinct()
-    return _of_last_round(work, votes, _answers(work).join(sources, on="src", how="left_semi"))
+    return _links_of_last_round(
+        work, votes, _answers(work).join(sources, on="src", how="left_semi")
+    )
 
 
-def counted(work: Workspace) -> Column:
+def vote_counts(work: Workspace) -> Column:
     """Whether a vote counts: one that is marked nofollow does only with `rank.nofollow`."""
     return F.lit(work.config.rank.nofollow) | ~F.col("nofollow")
 
@@ -57,13 +59,13 @@ def has_history(work: Workspace) -> bool:
     return any(len(layers) > 1 or any(each.is_merged for each in layers) for layers in stacks)
 
 
-def outdated(work: Workspace, pages: DataFrame) -> DataFrame:
+def outdated_pages(work: Workspace, pages: DataFrame) -> DataFrame:
     """Those rows of pages that linked in some round (src, round) of which it was not the last."""
     last = _answers(work).groupBy("src").agg(F.max("round").alias("round"))
     return pages.join(last, on=["src", "round"], how="left_anti")
 
 
-def outdated_until(
+def outdated_pages_until(
     work: Workspace, layers: Sequence[Layer], last: int, version: int | None = None
 ) -> tuple[File, ...]:
     """Scratch files of pages (src, round) with links in these layers that answered again since.
@@ -78,7 +80,7 @@ def outdated_until(
     return work.scratch_files(old.select("src", "round"))
 
 
-def current(work: Workspace) -> DataFrame:
+def read_current(work: Workspace) -> DataFrame:
     """The links of each page as of its last answer; a page's links to itself are not recorded.
 
     A page that redirects has a single link, of relation `redirect`. The links of a robots.txt,
@@ -86,7 +88,7 @@ def current(work: Workspace) -> DataFrame:
     """
     links = work.read("links")
     read = links.where(F.col("src").rlike(_ROBOTS)).select("src", "round")
-    return _of_last_round(work, links, _answers(work), read)
+    return _links_of_last_round(work, links, _answers(work), read)
 
 
 def links_of(work: Workspace, sources: DataFrame, version: int | None = None) -> DataFrame:
@@ -103,7 +105,7 @@ def links_of(work: Workspace, sources: DataFrame, version: int | None = None) ->
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
-def changed(
+def changed_pages(
     work: Workspace, links: Sequence[str], responses: Sequence[str]
 ) -> tuple[DataFrame, DataFrame | None]:
     """The pages whose links changed by files of links and responses, and which links do not count.
@@ -114,7 +116,7 @@ def changed(
     rounds (src, round) whose links in these files are not those of their last answer, if any are.
     """
     votes = are_votes(work.engine.read([*links], LINKS.ddl))
-    answers = _answered(work.engine.read([*responses], RESPONSES.ddl))
+    answers = _answers_among(work.engine.read([*responses], RESPONSES.ddl))
     last = answers.groupBy("src").agg(F.max("round").alias("round"))
     linking, when = votes.select("src", "round").distinct(), ["src", "round"]
     others, count = work.scratch(linking.join(last, on=when, how="left_anti"))
@@ -140,10 +142,10 @@ def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:
 
 def _answers(work: Workspace, version: int | None = None) -> DataFrame:
     """The rounds in which each page answered: src, round."""
-    return _answered(_until(work, RESPONSES, version))
+    return _answers_among(_rows_until(work, RESPONSES, version))
 
 
-def _until(work: Workspace, dataset: Dataset, version: int | None) -> DataFrame:
+def _rows_until(work: Workspace, dataset: Dataset, version: int | None) -> DataFrame:
     """The rows that were committed up to a version; None: all. Raises MissingFile."""
     if version is None:
         return work.read(dataset.name)
@@ -160,12 +162,12 @@ def _paths_until(work: Workspace, dataset: Dataset, version: int | None) -> list
     ]
 
 
-def _answered(responses: DataFrame) -> DataFrame:
+def _answers_among(responses: DataFrame) -> DataFrame:
     answers = responses.where(F.col("outcome").isin(*ANSWERED))
     return answers.select(F.col("url").alias("src"), "round")
 
 
-def _of_last_round(work: Workspace, links: DataFrame, *met: DataFrame) -> DataFrame:
+def _links_of_last_round(work: Workspace, links: DataFrame, *met: DataFrame) -> DataFrame:
     """The links of each source in the last of its rounds in `met` (src, round)."""
     if not has_history(work):
         return links

@@ -46,7 +46,7 @@ FULL_LINKS = 100
 """Voters that give a domain the full budget, which is this many times the budget with one voter."""
 
 
-class Met(NamedTuple):
+class DomainChanges(NamedTuple):
     """The changes of a round to `domains`."""
 
     layers: tuple[Layer, ...]
@@ -55,7 +55,7 @@ class Met(NamedTuple):
     """The rows that changed."""
 
 
-def with_domains(work: Workspace, hosts: DataFrame) -> DataFrame:
+def add_domains(work: Workspace, hosts: DataFrame) -> DataFrame:
     """Add the column `domain` to rows with a column `host`: its registrable domain."""
     return work.map_rows(hosts, _add_domain, "domain string", adds=True)[0]
 
@@ -70,16 +70,16 @@ def hosts_of_large_domains(work: Workspace, hosts: DataFrame, size: str, most: i
     labelled = hosts.withColumn("labels", F.substring_index(name, ".", -2))
     sizes = labelled.groupBy("labels").agg(F.sum(size).alias("sum"))
     large = sizes.where(F.col("sum") > most).select("labels")
-    return with_domains(work, labelled.join(large, on="labels", how="left_semi").drop("labels"))
+    return add_domains(work, labelled.join(large, on="labels", how="left_semi").drop("labels"))
 
 
-def known(work: Workspace, new: Met | None = None) -> DataFrame:
+def domain_rows(work: Workspace, new: DomainChanges | None = None) -> DataFrame:
     """The rows of `domains`, including the changes of a round that is not committed yet."""
     stack = lsm.layers(work, DOMAINS)
     return lsm.newest(stack if new is None else [*stack, new.rows], "domain")
 
 
-def standing() -> Column:
+def budget_share() -> Column:
     """A row's share of the full budget, times FULL_LINKS; 1 for a domain without a row."""
     voters = F.coalesce(F.size("linked_from"), F.lit(0))
     return F.when(F.col("seed"), FULL_LINKS).otherwise(
@@ -87,7 +87,9 @@ def standing() -> Column:
     )
 
 
-def level(supply: npt.NDArray[np.int64], budget: npt.NDArray[np.int64], total: int) -> float:
+def growth_factor(
+    supply: npt.NDArray[np.int64], budget: npt.NDArray[np.int64], total: int
+) -> float:
     """The factor (≥ 1) by which all budgets must grow to fill a round of `total` pages.
 
     Each domain contributes the lesser of its supply and its grown budget: weighted max-min fairness
@@ -103,7 +105,9 @@ def level(supply: npt.NDArray[np.int64], budget: npt.NDArray[np.int64], total: i
     return max(1.0, float((total - exhausted[first]) / growing[first]))
 
 
-def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> Met | None:
+def update_domains(
+    work: Workspace, links: DataFrame, answers: DataFrame, round_: int
+) -> DomainChanges | None:
     """Write what the links and answers of a round change in `domains`; None if nothing."""
     host_pairs = (
         links.where(~F.col("nofollow") & F.col("relation").isin(*VOTES))
@@ -114,7 +118,7 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
         F.lit(None).cast("string").alias("src"), F.col("host").alias("dst")
     )
     pairs = host_pairs.unionByName(seeds).distinct()
-    votes, count = work.map_rows(pairs, _votes, "domain string, voter string")
+    votes, count = work.map_rows(pairs, _domain_votes, "domain string, voter string")
     if not count:
         return None
     in_domain = Window.partitionBy("domain").orderBy(F.asc_nulls_first("voter"))
@@ -142,20 +146,24 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
             voters.alias("linked_from"),
         )
     )
-    return Met(lsm.append_layer(work, DOMAINS, rows, count, round_), rows) if count else None
+    return (
+        DomainChanges(lsm.append_layer(work, DOMAINS, rows, count, round_), rows) if count else None
+    )
 
 
-def _votes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _domain_votes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pairs of hosts (src, dst) as pairs (domain, voter). A null src, for a seed, stays null."""
     owner = partial(registrable, only_icann=True)
     for batch in batches:
-        voters, owners = (_of_each(owner, batch.column(name)) for name in ("src", "dst"))
-        votes = pa.table({"domain": _of_each(registrable, batch.column("dst")), "voter": voters})
+        voters, owners = (_map_distinct(owner, batch.column(name)) for name in ("src", "dst"))
+        votes = pa.table(
+            {"domain": _map_distinct(registrable, batch.column("dst")), "voter": voters}
+        )
         foreign = pc.fill_null(pc.not_equal(voters, owners), fill_value=True)
         yield from votes.filter(foreign).group_by(["domain", "voter"]).aggregate([]).to_batches()
 
 
-def _of_each(name_of: Callable[[str], str], hosts: pa.Array) -> pa.Array:
+def _map_distinct(name_of: Callable[[str], str], hosts: pa.Array) -> pa.Array:
     """The names of hosts, computed once per host; null for null."""
     encoded = hosts.dictionary_encode()
     names = pa.array(map(name_of, encoded.dictionary.to_pylist()), pa.string())
@@ -164,7 +172,7 @@ def _of_each(name_of: Callable[[str], str], hosts: pa.Array) -> pa.Array:
 
 def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        domains = _of_each(registrable, batch.column("host"))
+        domains = _map_distinct(registrable, batch.column("host"))
         yield pa.RecordBatch.from_arrays(
             [*batch.columns, domains], names=[*batch.schema.names, "domain"]
         )

@@ -41,7 +41,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer.links import current_links, domains
-from gossamer.links.graph.host_links import host_links
+from gossamer.links.graph.host_links import links_between_hosts
 from gossamer.state import lsm
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FARMS, HOSTS
@@ -77,7 +77,7 @@ def run(work: Workspace) -> StepReport:
             owners, _ = work.scratch(_owners(work, named))
             suspects, number = work.scratch(_suspects(work, pairs, owners))
             if number:
-                hosts, pages = _found(work, pairs, owners, suspects, draft.counts)
+                hosts, pages = _find_farms(work, pairs, owners, suspects, draft.counts)
                 if draft.counts["hosts"]:
                     layers = [work.write(hosts.unionByName(pages), FARMS.name, work.round)]
         draft.replace[FARMS.name] = tuple(layers)
@@ -89,7 +89,7 @@ def _pairs(work: Workspace) -> tuple[DataFrame, DataFrame]:
 
     The graph counts them, if it is that of all links, and only those that are not nofollow.
     """
-    graph = None if work.config.rank.nofollow else host_links(work)
+    graph = None if work.config.rank.nofollow else links_between_hosts(work)
     if graph is None:
         counted = _links(work).groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
         pairs, _ = work.scratch(counted)
@@ -102,12 +102,12 @@ def _pairs(work: Workspace) -> tuple[DataFrame, DataFrame]:
     )
     pairs = pa.table([*ends, pa.array(graph.links)], names=["src_host", "dst_host", "links"])
     return (
-        _stored(work, pairs, "src_host string, dst_host string, links long"),
-        _stored(work, pa.table({"host": hosts}), "host string"),
+        _write_pairs(work, pairs, "src_host string, dst_host string, links long"),
+        _write_pairs(work, pa.table({"host": hosts}), "host string"),
     )
 
 
-def _stored(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
+def _write_pairs(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
     """Rows in a scratch file; readers are not told that some strings come from dictionaries."""
     plain = {"store_schema": False}
     folder = work.scratch_attempt()
@@ -136,9 +136,9 @@ def _may_have_farms(pairs: DataFrame) -> bool:
 def _owners(work: Workspace, hosts: DataFrame) -> DataFrame:
     """The `domain` and `address` of hosts, and whether the domain is that of a `seed`."""
     addresses = lsm.current(work, HOSTS).select("host", "address")
-    seeds = domains.known(work).where("seed").select("domain", F.lit(True).alias("seed"))
+    seeds = domains.domain_rows(work).where("seed").select("domain", F.lit(True).alias("seed"))
     return (
-        domains.with_domains(work, hosts)
+        domains.add_domains(work, hosts)
         .join(addresses, on="host", how="left")
         .join(seeds, on="domain", how="left")
         .select("host", "domain", "address", F.coalesce("seed", F.lit(False)).alias("seed"))
@@ -159,7 +159,7 @@ def _suspects(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame
         .agg(F.countDistinct("domain").alias("members"))
         .where(F.col("members") >= MIN_DOMAINS)
     )
-    shared, _ = work.map_rows(shared, _global, "owner string, members long")
+    shared, _ = work.map_rows(shared, _keep_global, "owner string, members long")
     addresses = shared.select(F.col("owner").alias("address"))
     many, _ = work.scratch(
         pairs.where(F.col("links") >= MIN_EXCHANGED).select("src_host", "dst_host")
@@ -174,7 +174,7 @@ def _suspects(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame
     return reduce(DataFrame.union, found).distinct()
 
 
-def _found(
+def _find_farms(
     work: Workspace,
     pairs: DataFrame,
     owners: DataFrame,
@@ -186,20 +186,20 @@ def _found(
     given = pairs.join(src, on="src_host", how="left_semi")
     got = pairs.join(dst, on="dst_host", how="left_semi")
     got = got.join(src, on="src_host", how="left_anti")
-    between, _ = work.scratch(_with_owners(given.unionByName(got), owners))
+    between, _ = work.scratch(_add_owners(given.unionByName(got), owners))
     kinds = (
-        _of_owner(work, between, "domain", "host", MIN_HOSTS, DOMAIN_RATIO),
-        _of_owner(work, between, "address", "domain", MIN_DOMAINS, ADDRESS_RATIO),
+        _farms_of_owners(work, between, "domain", "host", MIN_HOSTS, DOMAIN_RATIO),
+        _farms_of_owners(work, between, "address", "domain", MIN_DOMAINS, ADDRESS_RATIO),
         _exchanges(between),
     )
     hosts, counts["hosts"] = work.scratch(reduce(DataFrame.unionByName, kinds))
     pages = hosts
     if counts["hosts"]:
-        pages, counts["pages"] = work.scratch(_boosted(_links(work), owners, hosts))
+        pages, counts["pages"] = work.scratch(_boosted_pages(_links(work), owners, hosts))
     return hosts, pages
 
 
-def _with_owners(pairs: DataFrame, owners: DataFrame) -> DataFrame:
+def _add_owners(pairs: DataFrame, owners: DataFrame) -> DataFrame:
     """Add the `owners` of both ends."""
     for end in ENDS:
         of_end = owners.select(*(F.col(name).alias(f"{end}_{name}") for name in owners.columns))
@@ -207,7 +207,7 @@ def _with_owners(pairs: DataFrame, owners: DataFrame) -> DataFrame:
     return pairs
 
 
-def _of_owner(
+def _farms_of_owners(
     work: Workspace, between: DataFrame, owner: str, member: str, least: int, ratio: int
 ) -> DataFrame:
     """The hosts of farms whose members have one owner. `owner`, `member`: columns of ends."""
@@ -224,7 +224,7 @@ def _of_owner(
         .where(F.col("members") >= least)
     )
     if owner == "address" and count:
-        groups, _ = work.map_rows(groups, _global, "owner string, members long")
+        groups, _ = work.map_rows(groups, _keep_global, "owner string, members long")
     outside = between.where(
         (F.col("src_domain") != F.col("dst_domain"))
         & (src.isNull() | (src != dst) | F.col("src_seed"))
@@ -241,7 +241,7 @@ def _of_owner(
     factor = (1 + F.col("supporters")) / F.col("members")
     members = inside.groupBy("src_host", src.alias("owner")).agg(F.sum("links").alias("links"))
     given = between.groupBy("src_host").agg(F.sum("links").alias("of_links"))
-    return _rows(
+    return _farm_rows(
         members.join(farms, on="owner", how="inner").join(given, on="src_host", how="inner"),
         F.lit("host"),
         F.col("src_host"),
@@ -280,10 +280,12 @@ def _exchanges(between: DataFrame) -> DataFrame:
         F.col("given").alias("of_links"),
     )
     unsupported = both.where("supporters <= 1")
-    return _rows(unsupported, F.lit("host"), F.col("src_host"), "exchange", F.lit(EXCHANGE_FACTOR))
+    return _farm_rows(
+        unsupported, F.lit("host"), F.col("src_host"), "exchange", F.lit(EXCHANGE_FACTOR)
+    )
 
 
-def _boosted(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame:
+def _boosted_pages(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame:
     """The pages outside a farm to which nearly all links come from it."""
     farms = hosts.where("reason <> 'exchange'").select(
         F.col("name").alias("src_host"), "owner", "members", "supporters"
@@ -291,7 +293,7 @@ def _boosted(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame
     elsewhere = (F.col("src_domain") != F.col("dst_domain")) & ~F.col("dst_seed")
     of_farms = links.join(farms, on="src_host", how="inner")
     from_farms = (
-        _with_owners(of_farms, owners)
+        _add_owners(of_farms, owners)
         .where(elsewhere)
         .join(farms.select(F.col("src_host").alias("dst_host")), on="dst_host", how="left_anti")
         .groupBy("dst", "owner", "members", "supporters")
@@ -300,7 +302,7 @@ def _boosted(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame
     )
     to_them = links.join(from_farms.select("dst").distinct(), on="dst", how="left_semi")
     all_hosts = (
-        _with_owners(to_them, owners)
+        _add_owners(to_them, owners)
         .where(elsewhere)
         .groupBy("dst")
         .agg(F.countDistinct("src_host").alias("of_links"))
@@ -308,10 +310,12 @@ def _boosted(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame
     boosted = from_farms.join(all_hosts, on="dst", how="inner").where(
         F.col("links") >= SHARE * F.col("of_links")
     )
-    return _rows(boosted, F.lit("page"), F.col("dst"), "boosted", F.lit(1.0))
+    return _farm_rows(boosted, F.lit("page"), F.col("dst"), "boosted", F.lit(1.0))
 
 
-def _rows(found: DataFrame, kind: Column, name: Column, reason: str, factor: Column) -> DataFrame:
+def _farm_rows(
+    found: DataFrame, kind: Column, name: Column, reason: str, factor: Column
+) -> DataFrame:
     return found.withColumns(
         {
             "kind": kind,
@@ -322,7 +326,7 @@ def _rows(found: DataFrame, kind: Column, name: Column, reason: str, factor: Col
     ).select(*FARMS.column_names)
 
 
-def _global(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _keep_global(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The groups whose owner is a global address."""
     for batch in batches:
         addresses = map(parse_address, batch.column("owner").to_pylist())

@@ -41,23 +41,23 @@ def run(work: Workspace) -> StepReport:
     new = unread.unread_inputs(work, INVERTED, read, anew=anew)
     with work.step("invert", work.round) as draft:
         if new.anew:
-            layer = work.write(inverted(current_links.votes(work)), INLINKS.name, work.round)
+            layer = work.write(invert_links(current_links.votes(work)), INLINKS.name, work.round)
             lsm.draft_layer(work, draft, INLINKS, layer, anew=True)
             draft.counts["pages"] = layer.rows
         else:
-            rows, count = work.scratch(updated(work, new))
+            rows, count = work.scratch(update_rows(work, new))
             lsm.draft_rows(work, draft, INLINKS, rows, count, anew=False)
             draft.counts["changed"] = count
         draft.replace[INVERTED.name] = unread.write_record(work, INVERTED, read)
     return draft.done
 
 
-def inverted(links: DataFrame) -> DataFrame:
+def invert_links(links: DataFrame) -> DataFrame:
     """The rows of `inlinks`: per target, the number of links and the first of them."""
-    return _rows(_held(links))
+    return _inlink_rows(_first_links(links))
 
 
-def _held(links: DataFrame) -> DataFrame:
+def _first_links(links: DataFrame) -> DataFrame:
     """Per `dst`, the `count` of links, and the first `held` ones."""
     to_dst = Window.partitionBy("dst")
     return (
@@ -75,7 +75,7 @@ def _held(links: DataFrame) -> DataFrame:
     )
 
 
-def _rows(held: DataFrame) -> DataFrame:
+def _inlink_rows(held: DataFrame) -> DataFrame:
     return held.select(
         "dst",
         "count",
@@ -84,7 +84,7 @@ def _rows(held: DataFrame) -> DataFrame:
     )
 
 
-def updated(work: Workspace, new: Inputs) -> DataFrame:
+def update_rows(work: Workspace, new: Inputs) -> DataFrame:
     """The rows of `inlinks` that change. A page that lost its last link has one without sources."""
     arcs, count = work.scratch(changed_links(work, new))
     if not count:
@@ -108,7 +108,7 @@ def updated(work: Workspace, new: Inputs) -> DataFrame:
     none = F.filter("known", lambda _: F.lit(False))
     rows, _ = work.scratch(
         by_dst.join(known.withColumnRenamed("held", "known"), on="dst", how="left")
-        .join(_held(sources).select("dst", "held"), on="dst", how="left")
+        .join(_first_links(sources).select("dst", "held"), on="dst", how="left")
         .select(
             "dst",
             (F.coalesce("count", F.lit(0)) + F.col("more")).alias("count"),
@@ -118,14 +118,14 @@ def updated(work: Workspace, new: Inputs) -> DataFrame:
     enough = F.size("held") >= F.least(F.col("count"), F.lit(MAX_SOURCES))
     again, some = work.scratch(rows.where(~enough).select("dst"))
     if not some:
-        return _rows(rows)
-    whole = _held(current_links.votes_for(work, again))
-    return _rows(rows.where(enough).unionByName(whole))
+        return _inlink_rows(rows)
+    whole = _first_links(current_links.votes_for(work, again))
+    return _inlink_rows(rows.where(enough).unionByName(whole))
 
 
 def changed_links(work: Workspace, new: Inputs) -> DataFrame:
     """The votes that came, went or have another anchor: dst, src, anchor (the new one), was, is."""
-    pages, _ = current_links.changed(work, new.paths(work, LINKS), new.paths(work, RESPONSES))
+    pages, _ = current_links.changed_pages(work, new.paths(work, LINKS), new.paths(work, RESPONSES))
     sources, _ = work.scratch(pages.distinct())
     until = unread.read_until(work, INVERTED)
     before, after = (

@@ -61,7 +61,7 @@ def run(work: Workspace) -> StepReport:
         draft.counts |= lessons.counts
         if met is not None:
             draft.replace["domains"] = met.layers
-        news = _apply_lessons(work, draft, news, lessons, domains.known(work, met))
+        news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work, met))
         news = _add_judgements(work, draft, news, links)
         rows, count = work.scratch(changed_rows(work, news))
         if scoring.load(work.config.update.scoring).needs_worth:
@@ -83,7 +83,7 @@ def add_link_targets(work: Workspace, draft: Draft) -> None:
     virtual = opic.virtual_page(work)
     news = PageNews.nothing(work, virtual.given)
     news = _add_targets(work, news, depths.set_present_depths(unknown, known))
-    news = _limit_new_urls(work, draft, news, domains.known(work))
+    news = _limit_new_urls(work, draft, news, domains.domain_rows(work))
     if news.found_count:
         rows, _ = work.scratch(changed_rows(work, news))
         new, count = rows.select(*PAGES.column_names), news.found_count
@@ -106,7 +106,7 @@ def set_url_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
         news = PageNews.nothing(work, virtual.given)
         changed_rule = rule_with_state(work, rule, enabled=enabled)
         lessons = apply_rules(work, changed_rule, 1, news.answers, news.found)
-        news = _apply_lessons(work, draft, news, lessons, domains.known(work))
+        news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work))
         draft.counts["pages"] = 0
         if news.alias_changes is not None:
             rows, count = work.scratch(changed_rows(work, news))
@@ -157,14 +157,14 @@ def _add_targets(work: Workspace, news: PageNews, links: DataFrame) -> PageNews:
 
 def _add_known_and_flows(
     work: Workspace, links: DataFrame, late: DataFrame | None, news: PageNews
-) -> tuple[PageNews, domains.Met | None]:
+) -> tuple[PageNews, domains.DomainChanges | None]:
     """Add the old rows of pages, and the cash that flows; return also what domains learn."""
     answers, damping = news.answers, work.config.rank.damping
     payers, old_votes = opic.payers(work, answers, late), opic.old_votes(work, answers)
     ends = news.found.select("url"), payers, answers.select("url"), old_votes.select("dst")
     before = lsm.rows_for_some(work, PAGES, reduce(DataFrame.union, ends))
     flows = opic.flows(work, links, old_votes, payers, before, news.given, damping)
-    met = domains.met(work, links, answers, work.round)
+    met = domains.update_domains(work, links, answers, work.round)
     return news._replace(before=before, flows=flows), met
 
 

@@ -21,11 +21,11 @@ from gossamer.links.bvgraph.files import (
     ZERO_IN_GAMMA,
     BitFile,
     BvGraph,
-    mapped,
+    map_words,
     with_ending,
     write_properties,
 )
-from gossamer.links.bvgraph.measuring import measured
+from gossamer.links.bvgraph.measuring import measure_rows
 from gossamer.storage.errors import disk_errors, system_error
 
 if TYPE_CHECKING:
@@ -43,21 +43,21 @@ def adopt(source: Path, target: Path) -> BvGraph:
     Raises StoreError, with the path of the source, if its files are missing, damaged, or those of
     another kind of graph.
     """
-    found = properties.read(with_ending(source, ".properties"))
+    found = properties.read_properties(with_ending(source, ".properties"))
     bits, copied = Path(with_ending(source, ".graph")), with_ending(target, ".graph")
-    _copy(bits, Path(copied))
-    words = mapped(copied)
+    _copy_to_words(bits, Path(copied))
+    words = map_words(copied)
     size = codes.WORD_BITS * words.size
     if found.nodes > size:  # each takes at least a bit
-        raise _damaged(bits, f"it is too short for {found.nodes:,} nodes")
+        raise _damage_error(bits, f"it is too short for {found.nodes:,} nodes")
     if found.arcs > max(ALWAYS_ARCS, ARCS_PER_BIT * size):
-        raise _damaged(bits, f"{found.arcs:,} arcs in {size:,} bits are no graph of pages")
+        raise _damage_error(bits, f"{found.arcs:,} arcs in {size:,} bits are no graph of pages")
     _write_offsets(words, found, bits, target)
     write_properties(target, found)
     return BvGraph(target, source)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy_to_words(source: Path, target: Path) -> None:
     """Copy a file, and append zeros up to a whole word."""
     try:
         if not source.is_file():
@@ -78,7 +78,7 @@ def _write_offsets(words: codes.Words, found: Properties, bits: Path, target: Pa
     at = arcs = 0
     for first in range(0, found.nodes, CHUNK):
         lengths = np.zeros(min(CHUNK, found.nodes - first), np.int64)
-        at, more = measured(words, at, first, found.nodes, recent, lengths, window, *rest)
+        at, more = measure_rows(words, at, first, found.nodes, recent, lengths, window, *rest)
         arcs += more
         if at < 0 or arcs > found.arcs:
             break
@@ -86,11 +86,11 @@ def _write_offsets(words: codes.Words, found: Properties, bits: Path, target: Pa
         file.append(coded, 0, codes.write_gammas(coded, 0, lengths))
     file.close()
     if at < 0:
-        raise _damaged(bits, "its bits are no rows")
+        raise _damage_error(bits, "its bits are no rows")
     if arcs != found.arcs:
         what = "more" if arcs > found.arcs else f"{arcs:,}"
-        raise _damaged(bits, f"its properties promise {found.arcs:,} arcs, and it has {what}")
+        raise _damage_error(bits, f"its properties promise {found.arcs:,} arcs, and it has {what}")
 
 
-def _damaged(path: Path, what: str) -> StoreError:
+def _damage_error(path: Path, what: str) -> StoreError:
     return StoreError(path, f"this graph is damaged: {what}", REMEDY)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled, leading_zeros, swapped
+from gossamer.links.bvgraph.compiled import compiled, leading_zeros, swap_bytes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -47,11 +47,11 @@ _ZERO = np.uint64(0)
 @compiled
 def native(word: np.uint64) -> np.uint64:
     """A word of a stream as a number whose most significant bit comes first, and back."""
-    return swapped(word) if _LITTLE else word
+    return swap_bytes(word) if _LITTLE else word
 
 
 @compiled
-def write(words: Words, at: int, value: np.uint64, width: int) -> int:
+def write_bits(words: Words, at: int, value: np.uint64, width: int) -> int:
     """Write the last `width` bits of a value, whose others are zero. Words begin as zeros."""
     word, free = at >> 6, WORD_BITS - (at & 63)
     if width <= free:
@@ -75,14 +75,14 @@ def peek(words: Words, at: int) -> np.uint64:
 
 
 @compiled
-def read(words: Words, at: int, width: int) -> int:
+def read_bits(words: Words, at: int, width: int) -> int:
     """A number of `width` bits, at most 63."""
     return int(np.int64(peek(words, at) >> np.uint64(WORD_BITS - width))) if width else 0
 
 
 @compiled
 def write_unary(words: Words, at: int, n: int) -> int:
-    return write(words, at + n, _ONE, 1)
+    return write_bits(words, at + n, _ONE, 1)
 
 
 @compiled
@@ -114,7 +114,7 @@ def gamma_bits(n: int) -> int:
 @compiled
 def write_gamma(words: Words, at: int, n: int) -> int:
     bits = exponent(n)
-    return write(words, at + bits, np.uint64(n + 1), bits + 1)
+    return write_bits(words, at + bits, np.uint64(n + 1), bits + 1)
 
 
 @compiled
@@ -127,7 +127,7 @@ def read_gamma(words: Words, at: int) -> tuple[int, int]:
     after = at + 2 * exponent + 1
     if 2 * exponent < WORD_BITS:  # the code is in these bits
         return int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - 2 * exponent))) - 1, after
-    return read(words, at + exponent, exponent + 1) - 1, after
+    return read_bits(words, at + exponent, exponent + 1) - 1, after
 
 
 @compiled
@@ -147,8 +147,8 @@ def write_zeta(words: Words, at: int, n: int, k: int) -> int:
     low, width = _ONE << np.uint64(h * k), h * k + k
     at = write_unary(words, at, h)
     if value - low < low:
-        return write(words, at, value - low, width - 1)
-    return write(words, at, value, width)
+        return write_bits(words, at, value - low, width - 1)
+    return write_bits(words, at, value, width)
 
 
 @compiled
@@ -172,13 +172,13 @@ def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
 
 
 @compiled
-def copy(words: Words, at: int, source: Words, begin: int, bits: int) -> int:
+def copy_bits(words: Words, at: int, source: Words, begin: int, bits: int) -> int:
     """Append bits of another stream, from its position `begin` on."""
     done = 0
     while done < bits:
         width = min(WORD_BITS, bits - done)
         value = peek(source, begin + done) >> np.uint64(WORD_BITS - width)
-        write(words, at + done, value, width)
+        write_bits(words, at + done, value, width)
         done += width
     return at + bits
 

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 def compiled(function: Function) -> Function:
     """Compile a function of numbers and arrays at its first call. It runs without the GIL."""
-    return _compiled(function, fastmath=False)
+    return _compile(function, fastmath=False)
 
 
 def summing(function: Function) -> Function:
     """As `compiled`, for sums of any order: a processor adds up several at once."""
-    return _compiled(function, fastmath={"reassoc", "nsz"})
+    return _compile(function, fastmath={"reassoc", "nsz"})
 
 
-def _compiled(function: Function, **options: Any) -> Function:
+def _compile(function: Function, **options: Any) -> Function:
     try:
         made = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder for the cache can be written
@@ -55,7 +55,7 @@ def _leading_zeros(_typing: Any, _word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-def _swapped(_typing: Any, _word: Any) -> Any:
+def _swap_bytes(_typing: Any, _word: Any) -> Any:
     """The word with its bytes in reverse order."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -64,7 +64,7 @@ def _swapped(_typing: Any, _word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-def _ones(_typing: Any, _word: Any) -> Any:
+def _count_ones(_typing: Any, _word: Any) -> Any:
     """The number of one bits."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -74,5 +74,5 @@ def _ones(_typing: Any, _word: Any) -> Any:
 
 
 leading_zeros = cast("Callable[[np.uint64], int]", intrinsic(_leading_zeros))
-swapped = cast("Callable[[np.uint64], np.uint64]", intrinsic(_swapped))
-ones = cast("Callable[[np.uint64], int]", intrinsic(_ones))
+swap_bytes = cast("Callable[[np.uint64], np.uint64]", intrinsic(_swap_bytes))
+count_ones = cast("Callable[[np.uint64], int]", intrinsic(_count_ones))

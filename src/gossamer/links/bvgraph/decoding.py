@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @compiled
-def decode(
+def decode_rows(
     words: Words,
     at: int,
     first: int,
@@ -36,7 +36,7 @@ def decode(
     """
     spare = np.empty(64, np.int64)
     for n in range(have, starts.size - 1):
-        degree, distance, at = header(words, at, window)
+        degree, distance, at = read_header(words, at, window)
         begin = starts[n]
         if at < 0 or distance > n or degree > targets.size - begin:
             return BROKEN
@@ -46,14 +46,16 @@ def decode(
         reference = targets[starts[n - distance] : starts[n - distance + 1]]
         row = targets[begin : begin + degree]
         copies = reference if distance else reference[:0]
-        at = successors(words, at, first + n, copies, distance > 0, min_interval, zeta, row, spare)
+        at = decode_successors(
+            words, at, first + n, copies, distance > 0, min_interval, zeta, row, spare
+        )
         if at < 0:
             return BROKEN
     return at
 
 
 @compiled
-def header(words: Words, at: int, window: int) -> tuple[int, int, int]:
+def read_header(words: Words, at: int, window: int) -> tuple[int, int, int]:
     """The outdegree of a row, the distance of its reference, and the position after both."""
     degree, at = read_gamma(words, at)
     distance = 0
@@ -63,7 +65,7 @@ def header(words: Words, at: int, window: int) -> tuple[int, int, int]:
 
 
 @compiled
-def successors(
+def decode_successors(
     words: Words,
     at: int,
     node: int,
@@ -81,10 +83,10 @@ def successors(
     """
     copied = intervals = 0
     if refers and row.size:
-        copied, at = _copied(words, at, reference, row)
+        copied, at = _copy_blocks(words, at, reference, row)
     left = row.size - copied
     if at >= 0 and left and min_interval:
-        intervals, at = _intervals(words, at, node, min_interval, spare[:left])
+        intervals, at = _read_intervals(words, at, node, min_interval, spare[:left])
     if at < 0 or not left:
         return at
     residuals = spare[left : 2 * left - intervals]
@@ -95,12 +97,12 @@ def successors(
         if at < 0 or value < 0:
             return BROKEN
         residuals[n] = value
-    _merge(row, copied, spare[:intervals], residuals)
+    _merge_ascending(row, copied, spare[:intervals], residuals)
     return at
 
 
 @compiled
-def _copied(words: Words, at: int, reference: Numbers, row: Numbers) -> tuple[int, int]:
+def _copy_blocks(words: Words, at: int, reference: Numbers, row: Numbers) -> tuple[int, int]:
     """Copy the blocks into `row`; return the number of successors, and the position after them."""
     blocks, at = read_gamma(words, at)
     count = begin = 0
@@ -124,7 +126,7 @@ def _copied(words: Words, at: int, reference: Numbers, row: Numbers) -> tuple[in
 
 
 @compiled
-def _intervals(
+def _read_intervals(
     words: Words, at: int, node: int, min_interval: int, found: Numbers
 ) -> tuple[int, int]:
     """Put the successors of the intervals into `found`; return their number, and the position."""
@@ -145,7 +147,7 @@ def _intervals(
 
 
 @compiled
-def _merge(row: Numbers, copied: int, intervals: Numbers, residuals: Numbers) -> None:
+def _merge_ascending(row: Numbers, copied: int, intervals: Numbers, residuals: Numbers) -> None:
     """Merge two sorted arrays into a row that begins with a third one, from the end on."""
     i, j, k = copied - 1, intervals.size - 1, residuals.size - 1
     for at in range(row.size - 1, -1, -1):

@@ -30,7 +30,7 @@ MAX_CODE_BITS = 256
 
 
 @compiled
-def encode(
+def encode_rows(
     first: int,
     starts: Numbers,
     targets: Numbers,
@@ -56,19 +56,19 @@ def encode(
     for n in range(ends.size):
         row = targets[starts[n] : starts[n + 1]]
         extras[: row.size] = row
-        gammas, total = _rest(first + n, extras[: row.size], min_interval, best, 0)
-        bits = 1 + _bits(best, gammas, total, lengths)
+        gammas, total = _list_rest(first + n, extras[: row.size], min_interval, best, 0)
+        bits = 1 + _count_bits(best, gammas, total, lengths)
         chosen = 0
         for distance in range(1, min(window, n) + 1 if row.size else 0):
             other = n - distance
             reference = targets[starts[other] : starts[other + 1]]
             if chains[other] >= max_references or not reference.size:
                 continue
-            count, left = _blocks(row, reference, tried, extras)
+            count, left = _list_blocks(row, reference, tried, extras)
             if left == row.size:  # nothing is copied, and the same bits follow
                 continue
-            count, size = _rest(first + n, extras[:left], min_interval, tried, count)
-            needed = distance + 1 + _bits(tried, count, size, lengths)
+            count, size = _list_rest(first + n, extras[:left], min_interval, tried, count)
+            needed = distance + 1 + _count_bits(tried, count, size, lengths)
             if needed < bits:
                 best, tried = tried, best
                 chosen, bits, gammas, total = distance, needed, count, size
@@ -78,12 +78,14 @@ def encode(
         at = write_gamma(words, at, row.size)
         if row.size and window:
             at = write_unary(words, at, chosen)
-        at = ends[n] = _write(words, at, best, gammas, total, zeta)
+        at = ends[n] = _write_values(words, at, best, gammas, total, zeta)
     return words, at
 
 
 @compiled
-def _write(words: Words, at: int, values: Numbers, gammas: int, total: int, zeta: int) -> int:
+def _write_values(
+    words: Words, at: int, values: Numbers, gammas: int, total: int, zeta: int
+) -> int:
     for value in values[:gammas]:
         at = write_gamma(words, at, value)
     for value in values[gammas:total]:
@@ -92,7 +94,7 @@ def _write(words: Words, at: int, values: Numbers, gammas: int, total: int, zeta
 
 
 @compiled
-def _bits(values: Numbers, gammas: int, total: int, zeta_lengths: Numbers) -> int:
+def _count_bits(values: Numbers, gammas: int, total: int, zeta_lengths: Numbers) -> int:
     bits = 0
     for value in values[:gammas]:
         bits += gamma_bits(value)
@@ -102,7 +104,9 @@ def _bits(values: Numbers, gammas: int, total: int, zeta_lengths: Numbers) -> in
 
 
 @compiled
-def _blocks(row: Numbers, reference: Numbers, values: Numbers, extras: Numbers) -> tuple[int, int]:
+def _list_blocks(
+    row: Numbers, reference: Numbers, values: Numbers, extras: Numbers
+) -> tuple[int, int]:
     """Put the blocks into `values`, and what is not copied into `extras`; return both numbers.
 
     What comes next in two rows is hard to predict, so a step has no branches: it writes what it may
@@ -132,7 +136,7 @@ def _blocks(row: Numbers, reference: Numbers, values: Numbers, extras: Numbers) 
 
 
 @compiled
-def _rest(
+def _list_rest(
     node: int, extras: Numbers, min_interval: int, values: Numbers, count: int
 ) -> tuple[int, int]:
     """Append what is not copied of a row to `count` values; it is overwritten.
@@ -141,7 +145,7 @@ def _rest(
     """
     left = extras.size
     if left and min_interval:
-        count, left = _intervals(node, extras, min_interval, values, count)
+        count, left = _list_intervals(node, extras, min_interval, values, count)
     if left:
         values[count] = natural(extras[0] - node)
     for n in range(1, left):
@@ -150,7 +154,7 @@ def _rest(
 
 
 @compiled
-def _intervals(
+def _list_intervals(
     node: int, extras: Numbers, min_interval: int, values: Numbers, count: int
 ) -> tuple[int, int]:
     """Append the intervals to `values`, and keep the residuals in `extras`; return both numbers."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import ORIGINAL, REMEDY, Shape, codes, offsets, properties
-from gossamer.links.bvgraph.decoding import decode
-from gossamer.links.bvgraph.encoding import encode
+from gossamer.links.bvgraph.decoding import decode_rows
+from gossamer.links.bvgraph.encoding import encode_rows
 from gossamer.links.bvgraph.properties import Properties
 from gossamer.storage import files
 from gossamer.storage.copies import local
@@ -68,7 +68,7 @@ class BitFile:
             self._flush()
         if bits > codes.WORD_BITS * (self._words.size - 2):
             self._words = np.concatenate([self._words[:1], np.zeros(bits // 64 + 2, np.uint64)])
-        self._at = codes.copy(self._words, self._at, words, begin, bits)
+        self._at = codes.copy_bits(self._words, self._at, words, begin, bits)
 
     def _flush(self) -> None:
         whole = self._at >> 6
@@ -86,7 +86,7 @@ class BitFile:
         return self._file.size, self._file.xxh3
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file that was written."""
 
     name: str
@@ -94,7 +94,7 @@ class Written(NamedTuple):
     xxh3: str
 
 
-class Writer:
+class GraphWriter:
     """Writes a graph, or a part of one that begins with the node `first`."""
 
     def __init__(self, base: str | Path, shape: Shape = ORIGINAL, first: int = 0) -> None:
@@ -110,7 +110,7 @@ class Writer:
         """Append rows, whose references do not leave them."""
         starts, targets = rows
         ends = np.zeros(starts.size - 1, np.int64)
-        words, bits = encode(self._first + self.nodes, starts, targets, *self._shape, ends)
+        words, bits = encode_rows(self._first + self.nodes, starts, targets, *self._shape, ends)
         self._graph.append(words, 0, bits)
         lengths = np.diff(ends, prepend=0)
         words = np.zeros(2 * lengths.size + 2, np.uint64)
@@ -127,21 +127,21 @@ class Writer:
         self.nodes += nodes
         self.arcs += arcs
 
-    def close(self) -> list[Written]:
+    def close(self) -> list[WrittenFile]:
         name = PurePath(self._base).name
         written = [
-            Written(f"{name}.graph", *self._graph.close()),
-            Written(f"{name}.offsets", *self._offsets.close()),
+            WrittenFile(f"{name}.graph", *self._graph.close()),
+            WrittenFile(f"{name}.offsets", *self._offsets.close()),
         ]
         found = Properties(self.nodes, self.arcs, self._shape)
         return [*written, write_properties(self._base, found)]
 
 
-def write_properties(base: str | Path, found: Properties) -> Written:
+def write_properties(base: str | Path, found: Properties) -> WrittenFile:
     """Write the properties of a graph."""
     path = with_ending(base, ".properties")
     file = files.write(path, str(found).encode())
-    return Written(PurePath(path).name, file.size, file.xxh3)
+    return WrittenFile(PurePath(path).name, file.size, file.xxh3)
 
 
 class BvGraph:
@@ -153,19 +153,21 @@ class BvGraph:
     def __init__(self, base: str | Path, original: Path | None = None) -> None:
         """`base`: the path or URL without an ending. `original`: what errors name instead."""
         self.path = str(original or base)
-        self.nodes, self.arcs, self.shape = properties.read(with_ending(base, ".properties"))
-        self.words = mapped(with_ending(base, ".graph"))
-        self.offsets = mapped(with_ending(base, ".offsets"))
+        self.nodes, self.arcs, self.shape = properties.read_properties(
+            with_ending(base, ".properties")
+        )
+        self.words = map_words(with_ending(base, ".graph"))
+        self.offsets = map_words(with_ending(base, ".offsets"))
         if self.nodes > codes.WORD_BITS * self.offsets.size:  # each takes at least a bit
-            raise self._damaged()
+            raise self._damage_error()
 
     @cached_property
     def _samples(self) -> Numbers:
         """The positions of some rows, for which all offsets are read."""
         last = codes.WORD_BITS * self.words.size
-        found = offsets.sampled(self.offsets, self.nodes, SAMPLED, last)
+        found = offsets.sample_offsets(self.offsets, self.nodes, SAMPLED, last)
         if not 0 <= int(found[-1, 0]) <= last:
-            raise self._damaged()
+            raise self._damage_error()
         return found
 
     @property
@@ -180,29 +182,29 @@ class BvGraph:
     def outdegrees(self, first: int, count: int) -> Numbers:
         """The numbers of successors of nodes, from `first` on."""
         found = np.empty(count, np.int64)
-        offsets.outdegrees(self.words, self.offsets, self._samples, SAMPLED, first, found)
+        offsets.read_outdegrees(self.words, self.offsets, self._samples, SAMPLED, first, found)
         if count and not 0 <= int(found.min()) <= int(found.max()) <= self.nodes:
-            raise self._damaged()
+            raise self._damage_error()
         return found
 
     def successors(self, node: int) -> Numbers:
         """The successors of a node, ascending."""
         window, _, *rest = self.shape
-        row, is_whole = offsets.successors(
+        row, is_whole = offsets.read_row(
             self.words, self.offsets, self._samples, SAMPLED, node, self.nodes, window, *rest
         )
         if not is_whole:
-            raise self._damaged()
+            raise self._damage_error()
         return row
 
-    def several(self, nodes: Numbers) -> Csr:
+    def rows_of(self, nodes: Numbers) -> Csr:
         """The rows of some nodes, in their order."""
         window, _, *rest = self.shape
-        starts, targets, is_whole = offsets.several(
+        starts, targets, is_whole = offsets.read_rows(
             self.words, self.offsets, self._samples, SAMPLED, nodes, self.nodes, window, *rest
         )
         if not is_whole:
-            raise self._damaged()
+            raise self._damage_error()
         return Csr(starts, targets)
 
     def rows(
@@ -215,8 +217,8 @@ class BvGraph:
         """
         window, _, *rest = self.shape
         last = self.nodes if last is None else last
-        kept = self._before(first)  # rows to which others may refer
-        at, end = self._offset(first), self._offset(last)
+        kept = self._rows_before(first)  # rows to which others may refer
+        at, end = self._row_offset(first), self._row_offset(last)
         begin, arcs = first, 0
         while begin < last:
             have = kept.starts.size - 1
@@ -225,14 +227,14 @@ class BvGraph:
                 degrees = degrees[: max(np.searchsorted(degrees.cumsum(), most, "right"), 1)]
             arcs += int(degrees.sum())
             if arcs > self.arcs:
-                raise self._damaged()
+                raise self._damage_error()
             starts = np.concatenate([kept.starts, np.zeros(degrees.size, np.int64)])
             targets = np.concatenate([kept.targets, np.empty(int(degrees.sum()), np.int64)])
-            at = decode(self.words, at, begin - have, have, starts, targets, window, *rest)
+            at = decode_rows(self.words, at, begin - have, have, starts, targets, window, *rest)
             if at < 0 or at > end or starts[-1] != targets.size:
-                raise self._damaged()
+                raise self._damage_error()
             if targets.max(initial=0) >= self.nodes:
-                raise self._damaged()
+                raise self._damage_error()
             yield Csr(starts[have:] - starts[have], targets[starts[have] :])
             oldest = max(starts.size - 1 - window, 0)
             kept = Csr(starts[oldest:] - starts[oldest], targets[starts[oldest] :])
@@ -241,20 +243,20 @@ class BvGraph:
                 raise StoreError(self.path, what, "store the graph again with a smaller window")
             begin += degrees.size
         if at != end or (last - first == self.nodes and arcs != self.arcs):
-            raise self._damaged()
+            raise self._damage_error()
 
-    def _before(self, node: int) -> Csr:
+    def _rows_before(self, node: int) -> Csr:
         """The rows before a node to which its row may refer."""
         rows = [self.successors(other) for other in range(max(node - self.shape.window, 0), node)]
         starts = np.cumsum([0, *(row.size for row in rows)])
         return Csr(starts, np.concatenate([np.empty(0, np.int64), *rows]))
 
-    def _offset(self, node: int) -> int:
+    def _row_offset(self, node: int) -> int:
         if node == self.nodes:
             return self.bits
-        return offsets.offset(self.offsets, self._samples, SAMPLED, node)
+        return offsets.row_offset(self.offsets, self._samples, SAMPLED, node)
 
-    def _damaged(self) -> StoreError:
+    def _damage_error(self) -> StoreError:
         return StoreError(
             self.path, "this graph is damaged: its files do not belong together", REMEDY
         )
@@ -264,7 +266,7 @@ def with_ending(base: str | Path, ending: str) -> str:
     return f"{base}{ending}"
 
 
-def mapped(path: str) -> Words:
+def map_words(path: str) -> Words:
     """The words of a file. A last one that is not whole is filled with zeros, in memory."""
     try:
         here = local(path)

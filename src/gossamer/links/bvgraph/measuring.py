@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from gossamer.links.bvgraph.codes import BROKEN, read_gamma, read_zeta
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.bvgraph.decoding import header
+from gossamer.links.bvgraph.decoding import read_header
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers, Words
 
 
 @compiled
-def measured(
+def measure_rows(
     words: Words,
     at: int,
     first: int,
@@ -37,11 +37,11 @@ def measured(
     arcs = 0
     for n in range(lengths.size):
         node, begin = first + n, at
-        degree, distance, at = header(words, at, window)
+        degree, distance, at = read_header(words, at, window)
         if at < 0 or degree > nodes or distance > min(window, node):
             return BROKEN, 0
         of_reference = recent[(node - distance) % recent.size] if distance else 0
-        at = _after(words, at, degree, of_reference, distance > 0, min_interval, zeta)
+        at = _row_end(words, at, degree, of_reference, distance > 0, min_interval, zeta)
         if at < 0 or at > 64 * words.size:
             return BROKEN, 0
         recent[node % recent.size] = degree
@@ -51,7 +51,7 @@ def measured(
 
 
 @compiled
-def _after(
+def _row_end(
     words: Words,
     at: int,
     degree: int,
@@ -63,7 +63,7 @@ def _after(
     """The position after a row, whose header ends at `at`, or BROKEN."""
     left = degree
     if refers and left:
-        copied, at = _copied(words, at, of_reference)
+        copied, at = _count_copied(words, at, of_reference)
         left -= copied
     if at >= 0 and left > 0 and min_interval:
         intervals, at = read_gamma(words, at)
@@ -83,7 +83,7 @@ def _after(
 
 
 @compiled
-def _copied(words: Words, at: int, of_reference: int) -> tuple[int, int]:
+def _count_copied(words: Words, at: int, of_reference: int) -> tuple[int, int]:
     """The number of successors that are copied of a row with so many, and the position."""
     blocks, at = read_gamma(words, at)
     copied = end = 0

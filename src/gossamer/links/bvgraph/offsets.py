@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @compiled
-def sampled(offsets: Words, nodes: int, step: int, last: int) -> Numbers:
+def sample_offsets(offsets: Words, nodes: int, step: int, last: int) -> Numbers:
     """The samples of a file of offsets, none of which is after the position `last`.
 
     If the file is broken, their last offset is BROKEN.
@@ -43,7 +43,7 @@ def sampled(offsets: Words, nodes: int, step: int, last: int) -> Numbers:
 
 
 @compiled
-def offset(offsets: Words, samples: Numbers, step: int, node: int) -> int:
+def row_offset(offsets: Words, samples: Numbers, step: int, node: int) -> int:
     """The position of a node's row."""
     row, at = samples[node // step, 0], samples[node // step, 1]
     for _ in range(node % step):
@@ -53,7 +53,7 @@ def offset(offsets: Words, samples: Numbers, step: int, node: int) -> int:
 
 
 @compiled
-def outdegrees(
+def read_outdegrees(
     words: Words, offsets: Words, samples: Numbers, step: int, first: int, degrees: Numbers
 ) -> None:
     """Read the outdegrees of the nodes from `first` on."""
@@ -68,7 +68,7 @@ def outdegrees(
 
 
 @compiled
-def successors(
+def read_row(
     words: Words,
     offsets: Words,
     samples: Numbers,
@@ -89,8 +89,8 @@ def successors(
     while True:
         if count == rows.shape[0]:
             rows = np.concatenate((rows, np.empty_like(rows)))
-        at = offset(offsets, samples, step, other)
-        degree, distance, at = decoding.header(words, at, window)
+        at = row_offset(offsets, samples, step, other)
+        degree, distance, at = decoding.read_header(words, at, window)
         if at < 0 or degree > most or distance > other:
             return found, False
         rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = other, degree, distance, at
@@ -102,7 +102,7 @@ def successors(
         other, degree, distance, at = rows[n]
         before, found = found, np.empty(degree, np.int64)
         spare = np.empty(2 * degree, np.int64)
-        at = decoding.successors(
+        at = decoding.decode_successors(
             words, at, other, before, distance > 0, min_interval, zeta, found, spare
         )
         if at < 0:
@@ -114,7 +114,7 @@ def successors(
 
 
 @compiled
-def several(
+def read_rows(
     words: Words,
     offsets: Words,
     samples: Numbers,
@@ -129,7 +129,7 @@ def several(
     starts = np.zeros(nodes.size + 1, np.int64)
     targets = np.empty(16 * nodes.size, np.int64)
     for n in range(nodes.size):
-        row, is_whole = successors(
+        row, is_whole = read_row(
             words, offsets, samples, step, nodes[n], most, window, min_interval, zeta
         )
         if not is_whole:

@@ -41,7 +41,7 @@ class Properties(NamedTuple):
         return "#BVGraph properties\n" + "".join(lines)
 
 
-def read(path: str) -> Properties:
+def read_properties(path: str) -> Properties:
     """Read a file of properties. Raises StoreError for a graph of another kind."""
     try:
         with local(path).open("rb") as file:

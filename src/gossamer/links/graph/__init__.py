@@ -1,7 +1,7 @@
 """graph: links → graph. Which page links to which, and which host to which, in a few bits per link.
 
 Reads links and responses; replaces graph. Nodes are all pages that link or are linked to by a vote
-(`VOTES` in current_links.py) that counts (`counted`), and their hosts. They are numbered in
+(`VOTES` in current_links.py) that counts (`vote_counts`), and their hosts. They are numbered in
 the order of their names (`names.py`). Both graphs are written as BVGraph (`bvgraph/`), forward and
 transposed, which the programs of the WebGraph framework read. A build (`building.py`) has four
 stages, each a map over tasks that take at most `graph.memory_mb`:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, GraphWriter
 from gossamer.links.graph import arc_runs, task_files
 from gossamer.links.graph.arc_rows import merge_rows, transpose_rows
 from gossamer.links.graph.arc_runs import FORWARD, TRANSPOSED, ArcRun
@@ -91,7 +91,7 @@ def write_graph(
         for number, span in enumerate(pairwise([*firsts, nodes]))
     ]
     made = task_files.map_to_files(work, tasks, encode_range)
-    writer = Writer(f"{work.root}/{base}")
+    writer = GraphWriter(f"{work.root}/{base}")
     for file in made[PARTS]:
         writer.join(BvGraph(f"{work.root}/{PurePath(file.path).with_suffix('')}"))
     folder = PurePath(base).parent
@@ -115,7 +115,7 @@ def encode_range(task: NodeRange) -> Iterator[Row]:
 
 def _write_part(task: NodeRange, rows: ArcRows) -> Row:
     base = f"{task.root}/{task.scratch}/{task.number:06}-{uuid.uuid4().hex}"
-    writer = Writer(base, first=task.first)
+    writer = GraphWriter(base, first=task.first)
     for first in range(0, task.last - task.first, CHUNK):
         starts = rows.starts[first : first + CHUNK + 1]
         writer.append(Csr(starts - starts[0], rows.targets[starts[0] : starts[-1]]))

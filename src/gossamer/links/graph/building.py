@@ -55,4 +55,6 @@ def write_graphs(
         "host_links": of_hosts[0].arcs,
     }
     files = [file for made in (forward, transposed, *of_hosts) for file in made.files]
-    return Layer(work.round, (*pages.files, *hosts, *files, covered.write(work, now, attempt)))
+    return Layer(
+        work.round, (*pages.files, *hosts, *files, covered.write_covered(work, now, attempt))
+    )

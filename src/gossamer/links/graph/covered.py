@@ -41,14 +41,14 @@ class Covered(msgspec.Struct, frozen=True):
     """The versions that committed the oldest rows (`inputs.oldest`)."""
 
 
-class Recent(msgspec.Struct, frozen=True):
+class UnreadFiles(msgspec.Struct, frozen=True):
     """Paths of files that were not read, relative to the crawl's folder."""
 
     links: Sequence[str]
     responses: Sequence[str]
 
 
-def current(work: Workspace) -> Covered:
+def covered_now(work: Workspace) -> Covered:
     """All that the crawl has now."""
     links, responses = (
         unread.oldest(work.store.manifest.layers(table.name)) for table in (LINKS, RESPONSES)
@@ -56,14 +56,14 @@ def current(work: Workspace) -> Covered:
     return Covered(work.store.manifest.version, links, responses)
 
 
-def write(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
+def write_covered(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
     data = msgspec.json.encode(covered)
     path = f"{attempt}/{IMPORTED if isinstance(covered, Imported) else NAME}"
     work.store.backend.create(path, data)
     return File(path, 0, len(data), checksums.checksum_bytes(data))
 
 
-def since(work: Workspace, now: Covered) -> Recent | None:
+def unread_files(work: Workspace, now: Covered) -> UnreadFiles | None:
     """The files that the stored graph has not read, after checking that they are intact.
 
     None if there is no graph, or if rows that it has read were made again, as by `reparse`.
@@ -87,4 +87,4 @@ def since(work: Workspace, now: Covered) -> Recent | None:
         for table in (LINKS, RESPONSES)
     )
     work.store.check([*links, *responses])
-    return Recent([file.path for file in links], [file.path for file in responses])
+    return UnreadFiles([file.path for file in links], [file.path for file in responses])

@@ -22,14 +22,14 @@ import pyarrow.parquet as pq
 
 from gossamer.errors import UsageError
 from gossamer.links.graph import naming
-from gossamer.links.graph.names import hosts_of
-from gossamer.links.graph.stored import stored
+from gossamer.links.graph.names import host_prefixes
+from gossamer.links.graph.stored import open_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.state.workspace import Workspace
 
 BATCH_LINKS = 500_000
@@ -72,7 +72,7 @@ def export(work: Workspace, kind: str, path: Path) -> int:
     if ending not in FORMS or (codec and ending == ".parquet"):
         known = ", ".join(FORMS)
         raise UsageError(path, "its ending names no format", f"one of {known}; .gz, .zst after it")
-    graph = stored(work, kind)
+    graph = open_graph(work, kind)
     size = graph.forward.nodes + graph.forward.arcs
     if ending == ".graphml" and size > MAX_GRAPHML:
         what = f"{size:,} nodes and links are too many for GraphML, which is read as a whole"
@@ -104,7 +104,7 @@ def _complete(path: Path, codec: str | None) -> Iterator[Any]:
             partial.unlink()
 
 
-def _batches(graph: Stored) -> Iterator[_Links]:
+def _batches(graph: StoredGraph) -> Iterator[_Links]:
     """All links, about BATCH_LINKS at a time."""
     kept: list[_Links] = []
     first = size = 0
@@ -119,33 +119,33 @@ def _batches(graph: Stored) -> Iterator[_Links]:
         yield _Links(*map(np.concatenate, zip(*kept, strict=True)))
 
 
-def _by_url(graph: Stored) -> Iterator[pa.RecordBatch]:
+def _by_url(graph: StoredGraph) -> Iterator[pa.RecordBatch]:
     for links in _batches(graph):
         nodes, places = np.unique(np.concatenate(links), return_inverse=True)
-        urls = naming.urls(graph.names.named(nodes).cast(LONG))
+        urls = naming.urls_of(graph.names.take(nodes).cast(LONG))
         ends = (urls.take(pa.array(end)) for end in np.split(places, 2))
         yield pa.RecordBatch.from_arrays(list(ends), schema=_SCHEMA)
 
 
-def _text(graph: Stored, out: Any) -> None:
+def _text(graph: StoredGraph, out: Any) -> None:
     for links in _by_url(graph):
         _write(out, links.column("src"), "\t", links.column("dst"), "\n")
 
 
-def _parquet(graph: Stored, out: Any) -> None:
+def _parquet(graph: StoredGraph, out: Any) -> None:
     with pq.ParquetWriter(out, _SCHEMA, compression="zstd") as writer:
         for links in _by_url(graph):
             writer.write_batch(links)
 
 
-def _graphml(graph: Stored, out: Any) -> None:
+def _graphml(graph: StoredGraph, out: Any) -> None:
     out.write(_HEAD.encode())
     nodes = np.arange(graph.forward.nodes)
-    names = graph.names.named(nodes)
+    names = graph.names.take(nodes)
     outlinks, inlinks = (
         _digits(each.outdegrees(0, nodes.size)) for each in (graph.forward, graph.transposed)
     )
-    urls = (naming.urls(each.cast(LONG)) for each in (names, hosts_of(names)))
+    urls = (naming.urls_of(each.cast(LONG)) for each in (names, host_prefixes(names)))
     values = *map(_xml, urls), inlinks, outlinks
     data = [
         text
@@ -179,7 +179,7 @@ def _xml(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, _NO_XML, "\N{REPLACEMENT CHARACTER}")
 
 
-FORMS: Mapping[str, Callable[[Stored, Any], None]] = {
+FORMS: Mapping[str, Callable[[StoredGraph, Any], None]] = {
     ".tsv": _text,
     ".txt": _text,
     ".parquet": _parquet,

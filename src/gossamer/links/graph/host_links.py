@@ -15,9 +15,9 @@ import pyarrow as pa
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.graph import covered, naming
-from gossamer.links.graph.names import Names, hosts_of
-from gossamer.links.graph.overlaid import apart
-from gossamer.links.graph.stored import is_imported, stored
+from gossamer.links.graph.names import Names, host_prefixes
+from gossamer.links.graph.overlaid import split_overlay
+from gossamer.links.graph.stored import is_imported, open_graph
 from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import parquet
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-class HostLinks(NamedTuple):
+class LinksBetweenHosts(NamedTuple):
     """The links between different hosts."""
 
     hosts: pa.LargeStringArray
@@ -52,7 +52,7 @@ class BuiltHosts(NamedTuple):
     """The number of links of each arc."""
 
 
-class Changed(NamedTuple):
+class HostLinkChanges(NamedTuple):
     """By how many the links between hosts changed since the graph was built."""
 
     sources: Numbers
@@ -62,21 +62,21 @@ class Changed(NamedTuple):
     """The names of the hosts that the graph lacked, whose numbers follow."""
 
 
-def host_links(work: Workspace) -> HostLinks | None:
+def links_between_hosts(work: Workspace) -> LinksBetweenHosts | None:
     """The links between hosts, by the stored graph; None if it is not of all links of the crawl.
 
     Raises MissingFile for damaged links or responses.
     """
     if is_imported(work) or work.store.damaged("graph"):
         return None
-    unread = covered.since(work, covered.current(work))
+    unread = covered.unread_files(work, covered.covered_now(work))
     if unread is None or unread.links or unread.responses:
         return None
-    of_hosts = built(work)
-    pages = stored(work, "page")
-    added = [*naming.batches(f"{work.root}/{file.path}" for file in pages.added)]
+    of_hosts = read_built_hosts(work)
+    pages = open_graph(work, "page")
+    added = [*naming.read_names(f"{work.root}/{file.path}" for file in pages.added)]
     names = pa.concat_arrays([pa.array([], pa.large_string()), *added])
-    changes = changed(of_hosts, names, apart(pages.forward)[1])
+    changes = changes_between_hosts(of_hosts, names, split_overlay(pages.forward)[1])
     count = of_hosts.graph.nodes + len(changes.added)
     parts, first = [np.empty(0, np.int64)], 0
     for rows in of_hosts.graph.rows():
@@ -91,14 +91,16 @@ def host_links(work: Workspace) -> HostLinks | None:
     pairs = np.append(pairs, wanted[~is_there])
     links = np.append(links, changes.links[~is_there])
     stay = links > 0
-    listed = naming.batches(f"{work.root}/{file.path}" for file in stored(work, "host").listed)
-    hosts = pa.concat_arrays([pa.array([], pa.large_string()), *map(naming.hosts, listed)])
-    return HostLinks(hosts, *np.divmod(pairs[stay], count), links[stay])
+    listed = naming.read_names(
+        f"{work.root}/{file.path}" for file in open_graph(work, "host").listed
+    )
+    hosts = pa.concat_arrays([pa.array([], pa.large_string()), *map(naming.hosts_of, listed)])
+    return LinksBetweenHosts(hosts, *np.divmod(pairs[stay], count), links[stay])
 
 
-def built(work: Workspace) -> BuiltHosts:
+def read_built_hosts(work: Workspace) -> BuiltHosts:
     """Read the hosts of the graph as it was built. Raises MissingFile or StoreError for damage."""
-    base = apart(stored(work, "host").forward)[0]
+    base = split_overlay(open_graph(work, "host").forward)[0]
     files = work.store.manifest.layers("graph")[0].files
     names, links = (
         [f"{work.root}/{file.path}" for file in files if part in file.path]
@@ -110,7 +112,9 @@ def built(work: Workspace) -> BuiltHosts:
     return found
 
 
-def changed(of_hosts: BuiltHosts, added: pa.LargeStringArray, changes: Changes) -> Changed:
+def changes_between_hosts(
+    of_hosts: BuiltHosts, added: pa.LargeStringArray, changes: Changes
+) -> HostLinkChanges:
     """The changes between hosts that follow from those of pages.
 
     `added`: the names of the pages that the graph lacked, in the order of their numbers.
@@ -135,13 +139,13 @@ def changed(of_hosts: BuiltHosts, added: pa.LargeStringArray, changes: Changes) 
     leave = ours != theirs
     pairs, places = np.unique((ours * count + theirs)[leave], return_inverse=True)
     links = np.bincount(places, np.where(is_added, 1.0, -1.0)[leave], pairs.size).astype(np.int64)
-    return Changed(*np.divmod(pairs, max(count, 1)), links, new)
+    return HostLinkChanges(*np.divmod(pairs, max(count, 1)), links, new)
 
 
 def hosts_of_pages(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
     """The hosts of pages that are neighbours, by name, and the numbers of pages of each."""
-    starts, _ = naming.host_runs(*text_of(pages))
-    names = hosts_of(pages.take(pa.array(starts)))
+    starts, _ = naming.find_host_runs(*text_of(pages))
+    names = host_prefixes(pages.take(pa.array(starts)))
     return names.cast(pa.string()), np.diff(starts, append=len(pages))
 
 

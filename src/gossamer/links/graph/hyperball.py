@@ -80,7 +80,7 @@ def deviation(registers: int) -> float:
     return float(DEVIATIONS.get(registers, LIMIT) / np.sqrt(registers))
 
 
-def harmonic(
+def estimate_harmonic(
     graph: Graph, registers: int = REGISTERS, seed: int = SEED, workers: int | None = None
 ) -> Values:
     """Estimate the harmonic centrality of all nodes. `registers`: a power of 2, 16 at least.
@@ -89,10 +89,10 @@ def harmonic(
     """
     workers = workers or os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as threads:
-        return _harmonic(graph, registers, seed, threads, workers)
+        return _estimate_harmonic(graph, registers, seed, threads, workers)
 
 
-def _harmonic(
+def _estimate_harmonic(
     graph: Graph, registers: int, seed: int, threads: ThreadPoolExecutor, workers: int
 ) -> Values:
     rows = WindowedRows(graph)
@@ -108,17 +108,17 @@ def _harmonic(
         at = 0
         for window in rows.along(changed):
             unite = partial(_unite, *window, changed, at, counters, grown, is_met)
-            bounds = _bounds(window.targets, graph.nodes, workers)
+            bounds = _span_bounds(window.targets, graph.nodes, workers)
             *_, at = threads.map(unite, bounds[:-1], bounds[1:])
         met = np.flatnonzero(is_met)
         is_met[met] = False
         balls = counters, grown, sizes, values, registers, alpha, steps
-        grows = [threads.submit(_grow, part, *balls) for part in np.array_split(met, workers)]
+        grows = [threads.submit(_take_over, part, *balls) for part in np.array_split(met, workers)]
         changed = met[np.concatenate([each.result() for each in grows])]
     return values
 
 
-def _bounds(targets: Indices, nodes: int, spans: int) -> list[int]:
+def _span_bounds(targets: Indices, nodes: int, spans: int) -> list[int]:
     """The bounds of spans of nodes that are about equally often among the targets."""
     if targets.size < FEW:
         return [0, nodes]
@@ -189,7 +189,7 @@ def _unite(
 
 
 @compiled
-def _grow(
+def _take_over(
     met: Numbers,
     counters: Words,
     grown: Words,
@@ -208,14 +208,14 @@ def _grow(
                 is_grown[n] = True
                 counters[node, word] = grown[node, word]
         if is_grown[n]:
-            size = _estimate(grown[node], registers, alpha)
+            size = _estimate_size(grown[node], registers, alpha)
             values[node] += (size - sizes[node]) / steps
             sizes[node] = size
     return is_grown
 
 
 @compiled
-def _estimate(counter: Words, registers: int, alpha: float) -> float:
+def _estimate_size(counter: Words, registers: int, alpha: float) -> float:
     """The number of nodes in a counter; few are counted by the registers that are still zero."""
     zeros, total = 0, 0.0
     for register in range(registers):

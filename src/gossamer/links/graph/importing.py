@@ -62,7 +62,7 @@ NONE = -1
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinesToName:
     """A task: name the URLs of a file of lines."""
 
     root: str
@@ -71,26 +71,26 @@ class Piece:
     scratch: str
 
 
-class Source(NamedTuple):
+class GraphFiles(NamedTuple):
     """The files of a graph: the path of its files without their endings, and its URLs."""
 
     base: Path
     urls: Path
 
 
-def source(base: str, urls: str | None) -> Source:
+def graph_files(base: str, urls: str | None) -> GraphFiles:
     """The files that are meant. `base` may have the ending of one of them."""
     path = Path(base)
     if path.suffix in (".graph", ".properties", ".offsets"):
         path = path.with_suffix("")
     if urls is not None:
-        return Source(path, Path(urls))
+        return GraphFiles(path, Path(urls))
     listed = [Path(with_ending(path, f".urls{packed}")) for packed in ("", ".gz", ".zst")]
-    return Source(path, next(filter(Path.exists, listed), listed[0]))
+    return GraphFiles(path, next(filter(Path.exists, listed), listed[0]))
 
 
 def run(
-    work: Workspace, given: Source, report: Callable[[BadLine], None], *, anew: bool
+    work: Workspace, given: GraphFiles, report: Callable[[BadLine], None], *, anew: bool
 ) -> StepReport:
     """Replace the graph of a crawl. The first invalid lines are passed to `report`.
 
@@ -103,17 +103,17 @@ def run(
     scratch = work.scratch_attempt()
     with work.step("graph", work.round) as draft, workshop(work.root, scratch) as here:
         graph = adopt(given.base, here / NAME)
-        found = url_lists.read(work, given.urls, graph.nodes)
+        found = url_lists.read_url_list(work, given.urls, graph.nodes)
         for line in url_lists.bad_lines(found, given.urls) if found.bad_lines else ():
             report(line)
         if found.bad_lines == graph.nodes:
             what = "none of its lines is a URL that can be crawled"
             raise UsageError(given.urls, what, "urls.schemes lists the schemes that are crawled")
         attempt = work.store.attempt("graph")
-        nodes, numbers = _numbered(work, found, graph.nodes, attempt, here)
+        nodes, numbers = _number_lines(work, found, graph.nodes, attempt, here)
         draft.counts["bad_lines"] = found.bad_lines
         draft.counts["repeated_urls"] = graph.nodes - found.bad_lines - nodes.count
-        arcs = _renumbered(work, graph, numbers, nodes.count, draft.counts)
+        arcs = _renumber_arcs(work, graph, numbers, nodes.count, draft.counts)
         read = Imported(str(given.base.absolute()), str(given.urls.absolute()))
         draft.replace["graph"] = (write_graphs(work, nodes, arcs, attempt, read, draft.counts),)
     return draft.done
@@ -129,13 +129,13 @@ def refuse_to_build(work: Workspace) -> None:
         )
 
 
-def _numbered(
+def _number_lines(
     work: Workspace, found: url_lists.UrlList, lines: int, attempt: str, here: Path
 ) -> tuple[NumberedNodes, Numbers]:
     """The nodes, and the number of the node of each line, or NONE, in a mapped file in `here`."""
     scratch = work.scratch_attempt()
-    pieces = [Piece(work.root, *each, scratch) for each in enumerate(found.paths)]
-    made = task_files.map_to_files(work, pieces, name)
+    pieces = [LinesToName(work.root, *each, scratch) for each in enumerate(found.paths)]
+    made = task_files.map_to_files(work, pieces, name_lines)
     nodes = number_names(work, made[NAMES], attempt)
     path = here / f"{NAME}.npy"
     with disk_errors(path):
@@ -152,7 +152,7 @@ def _numbered(
     return nodes, numbers
 
 
-def name(task: Piece) -> Iterator[task_output.Row]:
+def name_lines(task: LinesToName) -> Iterator[task_output.Row]:
     """Write the names of lines, and the place of each line among them, or NONE."""
     urls = parquet.read_table(task.path, columns=["url"])["url"].combine_chunks()
     listed, ranks = sort_distinct(naming.names_of(urls.drop_null().cast(pa.large_string())))
@@ -163,7 +163,7 @@ def name(task: Piece) -> Iterator[task_output.Row]:
     yield task_files.save_array(task.root, task.scratch, PLACES, task.number, places)
 
 
-def _renumbered(
+def _renumber_arcs(
     work: Workspace, graph: BvGraph, numbers: Numbers, nodes: int, counts: dict[str, int]
 ) -> Files:
     """Write runs of the arcs between nodes by their new numbers."""

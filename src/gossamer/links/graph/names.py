@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer.errors import MissingFile
-from gossamer.links.graph.string_arrays import places
+from gossamer.links.graph.string_arrays import find_places
 from gossamer.storage import parquet
 from gossamer.storage.task_output import ParquetWriter
 
@@ -74,7 +74,7 @@ def name_of(url: str) -> str:
     if not found:
         return url
     scheme, host, port, rest = found.groups("")
-    return f"{_reversed(host)} {port} {scheme} {rest}"
+    return f"{_reverse_labels(host)} {port} {scheme} {rest}"
 
 
 def url_of(name: str) -> str:
@@ -87,15 +87,19 @@ def url_of(name: str) -> str:
 def host_name(host: str) -> str:
     """The name of a host, as in `hosts`: with its port, if it is not the default."""
     name, colon, port = host.rpartition(":")
-    return f"{_reversed(name)} :{port}" if colon and port.isdigit() else f"{_reversed(host)} "
+    return (
+        f"{_reverse_labels(name)} :{port}"
+        if colon and port.isdigit()
+        else f"{_reverse_labels(host)} "
+    )
 
 
-def host_of(name: str) -> str:
+def host_prefix(name: str) -> str:
     """The name of the host of a page: the beginning of the page's."""
     return " ".join(name.split(" ", 2)[:2])
 
 
-def _reversed(host: str) -> str:
+def _reverse_labels(host: str) -> str:
     return ",".join(reversed(host.split(".")))
 
 
@@ -113,12 +117,12 @@ def url_column(name: Column) -> Column:
     return F.when(scheme == "", where).otherwise(F.concat(scheme, F.lit("://"), where, rest))
 
 
-def hosts_of(names: pa.StringArray) -> pa.StringArray:
+def host_prefixes(names: pa.StringArray) -> pa.StringArray:
     """The names of the hosts of pages, which are the beginnings of theirs."""
     return pc.replace_substring_regex(names, r"(?s)^([^ ]* [^ ]*) .*", r"\1")
 
 
-def recent_numbers(paths: Sequence[str], names: pa.StringArray) -> Numbers:
+def look_up_recent(paths: Sequence[str], names: pa.StringArray) -> Numbers:
     """The numbers of names in files of RECENT; -1 if they are not there. Raises MissingFile."""
     found = np.full(len(names), -1, np.int64)
     for path in paths:
@@ -130,7 +134,7 @@ def recent_numbers(paths: Sequence[str], names: pa.StringArray) -> Numbers:
     return found
 
 
-class Writer:
+class NamesWriter:
     """Writes a file of names, in groups. `kind`: "page" or "host"."""
 
     def __init__(self, root: str, attempt: str, kind: str, part: int = 0) -> None:
@@ -194,7 +198,7 @@ class Names:
             found += self._built
         return found
 
-    def beginning(self, prefix: str) -> list[range]:
+    def ranges_with_prefix(self, prefix: str) -> list[range]:
         """The numbers of the names that begin with a prefix, in ranges."""
         firsts = 0, self._built
         ends = prefix, prefix + LAST
@@ -206,7 +210,7 @@ class Names:
     def numbers(self, names: pa.StringArray) -> Numbers:
         """The numbers of many names; -1 if no node has it. Each group is decoded once."""
         built, added = self._parts
-        found = recent_numbers(self._recent, names)
+        found = look_up_recent(self._recent, names)
         for first, part in ((self._built, added), (0, built)):
             unknown = np.flatnonzero(found < 0)
             if part.count and unknown.size:
@@ -214,13 +218,13 @@ class Names:
                 found[unknown] = np.where(numbers < 0, -1, numbers + first)
         return found
 
-    def named(self, numbers: Numbers) -> pa.StringArray:
+    def take(self, numbers: Numbers) -> pa.StringArray:
         """The names of many nodes. Each group is decoded once."""
         is_built = numbers < self._built
         built, added = self._parts
         if is_built.all():
-            return built.named(numbers)
-        names = [built.named(numbers[is_built]), added.named(numbers[~is_built] - self._built)]
+            return built.take(numbers)
+        names = [built.take(numbers[is_built]), added.take(numbers[~is_built] - self._built)]
         places = np.argsort(np.argsort(~is_built, kind="stable"), kind="stable")
         return pa.concat_arrays(names).take(pa.array(places))
 
@@ -277,7 +281,7 @@ class _Sorted:
         order = pc.sort_indices(names)
         ascending = names.take(order).cast(pa.large_string())
         bounds = pa.array(self._starts, pa.large_string())
-        firsts = places(bounds, ascending)
+        firsts = find_places(bounds, ascending)
         firsts = np.append(np.where(firsts < 0, ~firsts, firsts), len(ascending))
         touched = np.flatnonzero(np.diff(firsts))
         files = np.array([group.file for group in self._groups], np.int64)[touched]
@@ -285,9 +289,9 @@ class _Sorted:
 
         def find(groups: Numbers) -> None:
             begin, end = firsts[groups[0]], firsts[groups[-1] + 1]
-            opened = _Opened(self._paths, self._metadata)
+            opened = _NamesFile(self._paths, self._metadata)
             listed, numbers = opened.groups([self._groups[at] for at in groups])
-            at = places(ascending.slice(begin, end - begin), listed)
+            at = find_places(ascending.slice(begin, end - begin), listed)
             found[begin:end][at >= 0] = numbers[at[at >= 0]]
 
         together = [
@@ -301,14 +305,14 @@ class _Sorted:
         placed[order.to_numpy()] = found
         return placed
 
-    def named(self, numbers: Numbers) -> pa.StringArray:
+    def take(self, numbers: Numbers) -> pa.StringArray:
         order = np.argsort(numbers, kind="stable")
         ascending = numbers[order]
         firsts = np.array([group.first for group in self._groups], np.int64)
         ends = np.append(np.searchsorted(ascending, firsts[1:]), ascending.size)
         found = [pa.array([], pa.string())]
         begin = 0
-        opened = _Opened(self._paths, self._metadata)
+        opened = _NamesFile(self._paths, self._metadata)
         for group, end in zip(self._groups, ends.tolist(), strict=False):
             if begin < end:
                 places = pa.array(ascending[begin:end] - group.first)
@@ -317,11 +321,13 @@ class _Sorted:
         return pa.concat_arrays(found).take(pa.array(np.argsort(order, kind="stable")))
 
     def _decode(self, at: int) -> list[str]:
-        names: list[str] = _Opened(self._paths, self._metadata).group(self._groups[at]).to_pylist()
+        names: list[str] = (
+            _NamesFile(self._paths, self._metadata).group(self._groups[at]).to_pylist()
+        )
         return names
 
 
-class _Opened:
+class _NamesFile:
     """The file of names that was read last."""
 
     def __init__(self, paths: Sequence[str], metadata: Sequence[pq.FileMetaData]) -> None:
@@ -331,18 +337,18 @@ class _Opened:
 
     def group(self, group: _Group) -> pa.StringArray:
         """Decode the names of a group."""
-        return self._read([group]).combine_chunks()
+        return self._read_groups([group]).combine_chunks()
 
     def groups(self, groups: Sequence[_Group]) -> tuple[pa.LargeStringArray, Numbers]:
         """Decode the names of groups of one file, which ascend; also return their numbers."""
-        names = self._read(groups).combine_chunks().cast(pa.large_string())
+        names = self._read_groups(groups).combine_chunks().cast(pa.large_string())
         metadata = self._metadata[groups[0].file]
         rows = [metadata.row_group(group.number).num_rows for group in groups]
         starts = np.cumsum(rows) - rows
         firsts = np.array([group.first for group in groups])
         return names, np.arange(len(names)) + np.repeat(firsts - starts, rows)
 
-    def _read(self, groups: Sequence[_Group]) -> pa.ChunkedArray:
+    def _read_groups(self, groups: Sequence[_Group]) -> pa.ChunkedArray:
         file = groups[0].file
         path = self._paths[file]
         with _errors(path):

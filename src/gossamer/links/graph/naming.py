@@ -41,19 +41,19 @@ FIELDS_OF_HOST = 2
 """Fields of a name, each before a space, that make the host."""
 
 
-def batches(paths: Iterable[str]) -> Iterator[pa.LargeStringArray]:
+def read_names(paths: Iterable[str]) -> Iterator[pa.LargeStringArray]:
     """All names, in the order of their numbers. Raises MissingFile."""
-    for batch in _read(paths, ["name"]):
+    for batch in _read_batches(paths, ["name"]):
         yield batch.column(0).cast(pa.large_string())
 
 
-def counted_batches(paths: Iterable[str]) -> Iterator[tuple[pa.LargeStringArray, Numbers]]:
+def read_host_sizes(paths: Iterable[str]) -> Iterator[tuple[pa.LargeStringArray, Numbers]]:
     """The names of all hosts, and their numbers of pages. Raises MissingFile."""
-    for batch in _read(paths, ["name", "pages"]):
+    for batch in _read_batches(paths, ["name", "pages"]):
         yield batch.column(0).cast(pa.large_string()), batch.column(1).to_numpy()
 
 
-def _read(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
+def _read_batches(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         try:
             with parquet.open_parquet(path) as file:
@@ -65,10 +65,10 @@ def _read(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
 def names_of(urls: pa.LargeStringArray) -> pa.LargeStringArray:
     """The names of pages: `names.name_of` of each URL."""
     offsets, data = text_of(urls)
-    return strings_of(offsets - offsets[0], named(offsets, data))
+    return strings_of(offsets - offsets[0], name_bytes(offsets, data))
 
 
-class Runs(NamedTuple):
+class HostRuns(NamedTuple):
     """Names as runs of neighbours with the same host."""
 
     offsets: Offsets
@@ -85,16 +85,16 @@ class Runs(NamedTuple):
         return np.repeat(values, np.diff(self.starts, append=self.offsets.size - 1))
 
 
-def runs_of(names: pa.LargeStringArray) -> Runs:
+def split_by_host(names: pa.LargeStringArray) -> HostRuns:
     offsets, data = text_of(names)
-    starts, lengths = host_runs(offsets, data)
+    starts, lengths = find_host_runs(offsets, data)
     begins = offsets[starts]
     view = data.data
     hosts = [
         _host(bytes(view[begin:end]))
         for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
     ]
-    return Runs(offsets, data, starts, lengths, hosts)
+    return HostRuns(offsets, data, starts, lengths, hosts)
 
 
 @lru_cache(HOSTS_KEPT)
@@ -105,36 +105,36 @@ def _host(name: bytes) -> str:
 _domain = lru_cache(HOSTS_KEPT)(registrable)
 
 
-class Domains:
+class DomainNumbers:
     """Numbers the registrable domains of hosts."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def of(self, hosts: Iterable[str]) -> Indices:
-        """The number of the domain of each host."""
+    def number(self, hosts: Iterable[str]) -> Indices:
+        """Number the domains of hosts."""
         numbers = self._numbers
         found = (numbers.setdefault(_domain(host), len(numbers)) for host in hosts)
         return np.fromiter(found, np.int32)
 
 
-def urls(names: pa.LargeStringArray) -> pa.LargeStringArray:
+def urls_of(names: pa.LargeStringArray) -> pa.LargeStringArray:
     """The URLs of pages, or the hosts of the nodes of a graph of hosts."""
-    runs = runs_of(names)
+    runs = split_by_host(names)
     shown = [
         host if length > 1 else "" for host, length in zip(runs.hosts, runs.lengths, strict=True)
     ]
     text = text_of(pa.array(shown, pa.large_string()))
-    return strings_of(*joined(runs.offsets, runs.data, runs.starts, runs.lengths, *text))
+    return strings_of(*url_bytes(runs.offsets, runs.data, runs.starts, runs.lengths, *text))
 
 
-def hosts(names: pa.LargeStringArray) -> pa.LargeStringArray:
+def hosts_of(names: pa.LargeStringArray) -> pa.LargeStringArray:
     """The hosts, as in `pages`, of the nodes of a graph of hosts."""
-    return pa.array(runs_of(names).hosts, pa.large_string())
+    return pa.array(split_by_host(names).hosts, pa.large_string())
 
 
 @compiled
-def named(offsets: Offsets, data: Bytes) -> Bytes:
+def name_bytes(offsets: Offsets, data: Bytes) -> Bytes:
     """The bytes of the names of URLs, each of which is as long as its URL.
 
     `scheme://host:port/path` becomes `host :port scheme /path`, with the labels of the host in
@@ -144,7 +144,7 @@ def named(offsets: Offsets, data: Bytes) -> Bytes:
     for url in range(offsets.size - 1):
         begin, end = offsets[url], offsets[url + 1]
         at = begin - offsets[0]
-        colon, port, slash = _fields(data, begin, end)
+        colon, port, slash = _find_fields(data, begin, end)
         if slash == end:
             made[at : at + end - begin] = data[begin:end]
             continue
@@ -152,19 +152,19 @@ def named(offsets: Offsets, data: Bytes) -> Bytes:
         after = port
         for label in range(port, host - 1, -1):
             if label == host or data[label - 1] == DOT:
-                at = _copied(made, at, data, label, after)
+                at = _copy_bytes(made, at, data, label, after)
                 after = label - 1
                 if label > host:
                     made[at] = COMMA
                     at += 1
         for first, last in ((port, slash), (begin, colon), (slash, end)):
             made[at] = SPACE
-            at = _copied(made, at + 1, data, first, last)
+            at = _copy_bytes(made, at + 1, data, first, last)
     return made
 
 
 @compiled
-def _fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
+def _find_fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
     """Where the scheme of a URL ends, its port begins, and its path; all at the end if none."""
     colon = begin
     while colon < end and (
@@ -187,7 +187,7 @@ def _fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
 
 
 @compiled
-def _copied(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
+def _copy_bytes(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
     """Copy bytes to a place, and return where they end there.
 
     Slices are indexed from 0: numba would look whether other indices are negative, once per byte.
@@ -199,7 +199,7 @@ def _copied(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
 
 
 @compiled
-def host_runs(offsets: Offsets, data: Bytes) -> tuple[Numbers, Numbers]:
+def find_host_runs(offsets: Offsets, data: Bytes) -> tuple[Numbers, Numbers]:
     """The runs of names with the same host: the first name of each, and the length of its host.
 
     The host of a name is all before its second space.
@@ -231,7 +231,7 @@ def host_runs(offsets: Offsets, data: Bytes) -> tuple[Numbers, Numbers]:
 
 
 @compiled
-def joined(
+def url_bytes(
     offsets: Offsets,
     data: Bytes,
     starts: Numbers,
@@ -262,7 +262,7 @@ def joined(
                 begin, at = begin + 1, at + 1
             made[at : at + 3] = separator
             at += 3
-        at = _copied(made, at, hosts, host_offsets[run], host_offsets[run + 1])
-        at = _copied(made, at, data, begin + 1, end)
+        at = _copy_bytes(made, at, hosts, host_offsets[run], host_offsets[run + 1])
+        at = _copy_bytes(made, at, data, begin + 1, end)
         ends[name + 1] = at
     return ends, made[:at]

@@ -39,7 +39,7 @@ class Surroundings(NamedTuple):
     more_linked: int
 
 
-class _Side:
+class _DirectionSearch:
     """The search in one direction.
 
     Invariant: `nodes` are the kept nodes, `steps` their distances, and `rim` the last ones of them.
@@ -51,7 +51,7 @@ class _Side:
         self.steps = np.zeros(1, np.int64)
         self.left_out = 0
 
-    def reached(self) -> Numbers:
+    def next_nodes(self) -> Numbers:
         """The nodes after the rim that are not kept."""
         rows, read = [np.empty(0, np.int64)], 0
         for node in self.rim.tolist():
@@ -87,10 +87,10 @@ def surroundings(
 
     `weights`: how important each node of the graph is.
     """
-    back, ahead = sides = _Side(transposed, centre), _Side(forward, centre)
+    back, ahead = sides = _DirectionSearch(transposed, centre), _DirectionSearch(forward, centre)
     for step in range(1, depth + 1):
-        found = [side.reached() for side in sides]
-        kept = _chosen(found, np.union1d(back.nodes, ahead.nodes), most, weights)
+        found = [side.next_nodes() for side in sides]
+        kept = _choose_nearest(found, np.union1d(back.nodes, ahead.nodes), most, weights)
         for side, own in zip(sides, found, strict=True):
             side.keep(own, step, kept)
     nodes = np.union1d(back.nodes, ahead.nodes)
@@ -109,7 +109,9 @@ def surroundings(
     )
 
 
-def _chosen(found: Sequence[Numbers], kept: Numbers, most: int, weights: Weights) -> Numbers:
+def _choose_nearest(
+    found: Sequence[Numbers], kept: Numbers, most: int, weights: Weights
+) -> Numbers:
     """The nodes that are kept already and, up to `most`, those that were found in both directions.
 
     The directions take turns, each with its heaviest node. All nodes are given in ascending order.

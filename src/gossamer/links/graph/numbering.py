@@ -114,7 +114,7 @@ def merge_names(part: NamesToMerge) -> Iterator[Row]:
     found, numbers = sort_distinct(
         pa.concat_arrays(_open_names(path)[begin:end] for path, begin, end in part.slices)
     )
-    writer = names.Writer(part.root, part.attempt, "page", part.number)
+    writer = names.NamesWriter(part.root, part.attempt, "page", part.number)
     for begin in range(0, len(found), naming.BATCH):
         some = found[begin : begin + naming.BATCH]
         writer.write(pa.table({"name": some.cast(pa.string())}))

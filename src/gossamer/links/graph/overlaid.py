@@ -43,7 +43,7 @@ class Graph(Protocol):
     def successors(self, node: int) -> Numbers:
         """The successors of a node, ascending."""
 
-    def several(self, nodes: Numbers) -> Csr:
+    def rows_of(self, nodes: Numbers) -> Csr:
         """The rows of some nodes, in their order."""
 
     def outdegrees(self, first: int, count: int) -> Numbers:
@@ -73,11 +73,11 @@ class Overlaid:
         return self.base.bits + 8 * self.changes.nbytes
 
     def successors(self, node: int) -> Numbers:
-        return self.several(np.array([node])).targets
+        return self.rows_of(np.array([node])).targets
 
-    def several(self, nodes: Numbers) -> Csr:
+    def rows_of(self, nodes: Numbers) -> Csr:
         is_built = nodes < self.base.nodes
-        rows = self.base.several(nodes[is_built])
+        rows = self.base.rows_of(nodes[is_built])
         if not is_built.all():
             degrees = np.zeros(nodes.size, np.int64)
             degrees[is_built] = np.diff(rows.starts)
@@ -89,7 +89,7 @@ class Overlaid:
         places = np.repeat(np.arange(nodes.size), counts)
         before = counts.cumsum() - counts
         found = np.arange(places.size) + np.repeat(begins - before, counts)
-        return self._merged(rows, 0, places, self.changes[1][found])
+        return self._merge(rows, 0, places, self.changes[1][found])
 
     def outdegrees(self, first: int, count: int) -> Numbers:
         of_base = min(count, max(self.base.nodes - first, 0))
@@ -113,10 +113,10 @@ class Overlaid:
                 starts = np.concatenate([rows.starts, np.full(empty, rows.starts[-1])])
                 rows = Csr(starts, rows.targets)
             begin, end = np.searchsorted(self.changes[0], (node, node + size))
-            yield self._merged(rows, node, *self.changes[:, begin:end]) if begin < end else rows
+            yield self._merge(rows, node, *self.changes[:, begin:end]) if begin < end else rows
 
-    def _merged(self, rows: Csr, first: int, sources: Numbers, targets: Numbers) -> Csr:
-        found = Csr(*merged(rows.starts, rows.targets, first, sources, targets))
+    def _merge(self, rows: Csr, first: int, sources: Numbers, targets: Numbers) -> Csr:
+        found = Csr(*merge_changes(rows.starts, rows.targets, first, sources, targets))
         if found.targets.max(initial=0) >= self.nodes:
             raise StoreError(self.base.path, "its changes are damaged", REMEDY)
         return found
@@ -127,7 +127,7 @@ _NO_ROWS = Csr(_ZERO, np.empty(0, np.int64))
 
 
 @compiled
-def merged(
+def merge_changes(
     starts: Numbers, targets: Numbers, first: int, sources: Numbers, changed: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Rows from the node `first` on, with changes of some of them."""
@@ -155,29 +155,29 @@ def merged(
     return ends, found[:count]
 
 
-def apart(graph: BvGraph | Overlaid) -> tuple[BvGraph, Changes]:
+def split_overlay(graph: BvGraph | Overlaid) -> tuple[BvGraph, Changes]:
     """The graph as it was built, and its changes."""
     if isinstance(graph, Overlaid):
         return graph.base, graph.changes
     return graph, np.empty((2, 0), np.int64)
 
 
-def ordered(sources: Numbers, targets: Numbers) -> Changes:
+def sort_changes(sources: Numbers, targets: Numbers) -> Changes:
     """Changes (see above) in their order."""
     ends = np.where(targets >= 0, targets, ~targets)
     order = np.argsort(sources * (ends.max(initial=0) + 1) + ends)
     return np.stack([sources[order], targets[order]])
 
 
-def transposed(changes: Changes) -> Changes:
+def transpose_changes(changes: Changes) -> Changes:
     """The same changes of the transposed graph."""
     sources, targets = changes
     is_added = targets >= 0
     ends = np.where(is_added, targets, ~targets)
-    return ordered(ends, np.where(is_added, sources, ~sources))
+    return sort_changes(ends, np.where(is_added, sources, ~sources))
 
 
-def save(path: str, changes: Changes) -> tuple[int, str]:
+def save_changes(path: str, changes: Changes) -> tuple[int, str]:
     """Write changes to a new file; return its size in bytes and its checksum."""
     file = files.create(path)
     with disk_errors(path):
@@ -186,7 +186,7 @@ def save(path: str, changes: Changes) -> tuple[int, str]:
     return file.size, file.xxh3
 
 
-def load(path: str) -> Changes:
+def load_changes(path: str) -> Changes:
     """Map a file of changes into memory. Raises StoreError if it is damaged."""
     try:
         changes = np.load(local(path), mmap_mode="r", allow_pickle=False)

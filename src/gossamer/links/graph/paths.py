@@ -36,7 +36,7 @@ def shortest_path(
     """
     if start == end:
         return [start]
-    sides = _Side(forward, start), _Side(transposed, end)
+    sides = _SearchFromEnd(forward, start), _SearchFromEnd(transposed, end)
     while all(side.rim.size for side in sides):
         here, there = sorted(sides, key=lambda side: side.rim.size)
         # The other rim has all nodes that both sides reached, as they had not met before.
@@ -65,7 +65,7 @@ class _Link(NamedTuple):
     target: int
 
 
-class _Side:
+class _SearchFromEnd:
     """The search from one end, ring by ring. `visited`: the nodes of all rings, ascending."""
 
     def __init__(self, graph: Graph, end: int) -> None:
@@ -83,7 +83,7 @@ class _Side:
         targets, sources = [], []
         for begin in range(0, self.rim.size, NODES_AT_ONCE):
             some = self.rim[begin : begin + NODES_AT_ONCE]
-            rows = self._graph.several(some)
+            rows = self._graph.rows_of(some)
             targets.append(rows.targets)
             sources.append(np.repeat(some, np.diff(rows.starts)))
             places = np.minimum(np.searchsorted(other, rows.targets), other.size - 1)

@@ -11,10 +11,10 @@ import numpy as np
 
 from gossamer.errors import UsageError
 from gossamer.links.graph.components import structure
-from gossamer.links.graph.names import host_name, host_of, name_of, url_of
+from gossamer.links.graph.names import host_name, host_prefix, name_of, url_of
 from gossamer.links.graph.neighbourhood import surroundings
 from gossamer.links.graph.paths import MAX_VISITED, TooMuch, shortest_path
-from gossamer.links.graph.stored import stored
+from gossamer.links.graph.stored import open_graph
 from gossamer.state.lookup import Lookup
 from gossamer.web.urls import normalize
 
@@ -129,7 +129,7 @@ class LinkGraph:
     def __init__(self, work: Workspace, kind: str = "page", lookup: Lookup | None = None) -> None:
         """`kind`: "page" or "host". `lookup`: one that is shared, if any."""
         self._kind = kind
-        opened = stored(work, kind)
+        opened = open_graph(work, kind)
         self._listed, self._names = opened.listed, opened.names
         self._forward, self._transposed = opened.forward, opened.transposed
         self._lookup = lookup or Lookup(work)
@@ -137,18 +137,18 @@ class LinkGraph:
 
     def outlinks(self, name: str, limit: int | None = None, offset: int = 0) -> Linked:
         """The pages to which a page links, in the order of their names; hosts of a host."""
-        return self._named(self._forward.successors(self._number(name)), limit, offset)
+        return self._page_of_links(self._forward.successors(self._number(name)), limit, offset)
 
     def inlinks(self, name: str, limit: int | None = None, offset: int = 0) -> Linked:
         """The pages that link to a page, in the order of their names; hosts of a host."""
-        return self._named(self._transposed.successors(self._number(name)), limit, offset)
+        return self._page_of_links(self._transposed.successors(self._number(name)), limit, offset)
 
     def anchors(self, url: str) -> Mapping[str, str]:
         """The anchor texts of links to a page, by the page that links.
 
         The last `gossamer invert` recorded them, for a bounded number of pages.
         """
-        row = next(self._lookup.rows("inlinks", "dst", self._normal(url), ["sources"]), None)
+        row = next(self._lookup.rows("inlinks", "dst", self._normalise(url), ["sources"]), None)
         sources = row["sources"] if row else []
         return {source["src"]: source["anchor"] for source in sources if source["anchor"]}
 
@@ -166,7 +166,7 @@ class LinkGraph:
         """
         graph = self._forward if linked else self._transposed
         rows = [graph.successors(self._number(name)) for name in names]
-        return self._named(reduce(np.intersect1d, rows), limit, offset)
+        return self._page_of_links(reduce(np.intersect1d, rows), limit, offset)
 
     def path(self, start: str, end: str, most: int = MAX_VISITED) -> Sequence[str] | None:
         """A shortest way along links from a page to another, both included; None without one.
@@ -175,14 +175,14 @@ class LinkGraph:
         """
         first, last = self._number(start), self._number(end)
         found = shortest_path(self._forward, self._transposed, first, last, most)
-        return None if found is None else self._shown(found)
+        return None if found is None else self._urls_of(found)
 
     def neighbourhood(self, name: str, depth: int = 1, most: int = MAX_NEIGHBOURS) -> Neighbourhood:
         """At most `most` pages within `depth` links of a page, in both directions."""
         found = surroundings(
             self._forward, self._transposed, self._number(name), depth, most, self.inlink_counts
         )
-        names = self._shown(found.nodes.tolist())
+        names = self._urls_of(found.nodes.tolist())
         outlinks = (int(self._forward.outdegrees(node, 1)[0]) for node in found.nodes.tolist())
         inlinks = self.inlink_counts[found.nodes].tolist()
         steps = ([None if n < 0 else n for n in far.tolist()] for far in found[1:3])
@@ -195,7 +195,7 @@ class LinkGraph:
 
         Reads the rows of all its pages. Raises TooMuch if there are more than `most`.
         """
-        own = self._names.beginning(f"{host_name(name)} ")
+        own = self._names.ranges_with_prefix(f"{host_name(name)} ")
         pages = sum(map(len, own))
         if not pages:
             raise self._unknown(name, "host")
@@ -203,7 +203,7 @@ class LinkGraph:
             what = f"has {pages:,} pages, and links of at most {most:,} are counted here"
             raise TooMuch(name, what, f"gossamer graph host CRAWL {name}")
         linked, linking = (
-            self._by_host(graph.successors(node) for nodes in own for node in nodes)
+            self._count_by_host(graph.successors(node) for nodes in own for node in nodes)
             for graph in (self._forward, self._transposed)
         )
         inside = linked.pop(own_name := url_of(host_name(name)), 0)
@@ -213,13 +213,13 @@ class LinkGraph:
             own_name, pages, inside, len(linked), next(first), len(linking), next(first)
         )
 
-    def _by_host(self, rows: Iterable[Numbers]) -> Counter[str]:
+    def _count_by_host(self, rows: Iterable[Numbers]) -> Counter[str]:
         """The hosts of nodes, counted."""
         nodes, counts = np.unique(np.concatenate(list(rows)), return_counts=True)
         found: Counter[str] = Counter()
-        names = self._names.named(nodes).to_pylist()
+        names = self._names.take(nodes).to_pylist()
         for name, count in zip(names, counts.tolist(), strict=True):
-            found[host_of(name)] += count
+            found[host_prefix(name)] += count
         return Counter({url_of(host): count for host, count in found.items()})
 
     @cached_property
@@ -227,18 +227,18 @@ class LinkGraph:
         """The number of inlinks of each node. Reads all of them, once."""
         return self._transposed.outdegrees(0, self._forward.nodes).astype(np.uint32)
 
-    def _named(self, nodes: Numbers, limit: int | None, offset: int) -> Linked:
+    def _page_of_links(self, nodes: Numbers, limit: int | None, offset: int) -> Linked:
         end = None if limit is None else offset + limit
-        return Linked(self._shown(nodes[offset:end].tolist()), nodes.size)
+        return Linked(self._urls_of(nodes[offset:end].tolist()), nodes.size)
 
-    def _shown(self, nodes: Iterable[int]) -> list[str]:
+    def _urls_of(self, nodes: Iterable[int]) -> list[str]:
         return [url_of(self._names[node]) for node in nodes]
 
     def _number(self, name: str) -> int:
         given = {"host": host_name, "page": name_of}[self._kind](name)
         number = self._names.number(given)
         if number is None and self._kind == "page":
-            number = self._names.number(name_of(self._normal(name)))
+            number = self._names.number(name_of(self._normalise(name)))
         if number is None:
             raise self._unknown(name, self._kind)
         return number
@@ -250,13 +250,13 @@ class LinkGraph:
             "check its spelling; gossamer graph build adds what was crawled since",
         )
 
-    def _normal(self, url: str) -> str:
+    def _normalise(self, url: str) -> str:
         return normalize(url, None, self._rules) or url
 
     @cached_property
     def spread(self) -> Spread:
         """How links are spread over the nodes. Reads the whole graph, once."""
-        return Spread(*map(_spread, (self._transposed, self._forward)))
+        return Spread(*map(_count_degrees, (self._transposed, self._forward)))
 
     def structure(self) -> Structure:
         """Count components and the parts of the bow tie. Reads the whole graph."""
@@ -278,11 +278,11 @@ class LinkGraph:
             max_inlinks,
             self._forward.bits / arcs,
             self._transposed.bits / arcs,
-            _bytes(self._listed) / max(nodes, 1),
+            _total_bytes(self._listed) / max(nodes, 1),
         )
 
 
-def _spread(graph: Graph) -> Sequence[tuple[int, int]]:
+def _count_degrees(graph: Graph) -> Sequence[tuple[int, int]]:
     found: Counter[int] = Counter()
     for first in range(0, graph.nodes, BATCH_NODES):
         degrees = graph.outdegrees(first, min(BATCH_NODES, graph.nodes - first))
@@ -291,5 +291,5 @@ def _spread(graph: Graph) -> Sequence[tuple[int, int]]:
     return sorted(found.items())
 
 
-def _bytes(files: Sequence[File]) -> int:
+def _total_bytes(files: Sequence[File]) -> int:
     return sum(file.bytes for file in files)

@@ -26,7 +26,7 @@ def run(work: Workspace, *, anew: bool = False) -> StepReport:
 
 
 def _update_or_build(work: Workspace, counts: dict[str, int], *, anew: bool) -> tuple[Layer, ...]:
-    now = covered.current(work)
-    since = None if anew or work.store.damaged("graph") else covered.since(work, now)
-    layers = None if since is None else changes.overlay(work, now, since, counts)
+    now = covered.covered_now(work)
+    since = None if anew or work.store.damaged("graph") else covered.unread_files(work, now)
+    layers = None if since is None else changes.overlay_changes(work, now, since, counts)
     return layers or building.build(work, now, counts)

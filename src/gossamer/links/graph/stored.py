@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.errors import UsageError
 from gossamer.links.bvgraph.files import BvGraph
 from gossamer.links.graph.names import Names
-from gossamer.links.graph.overlaid import Overlaid, load
+from gossamer.links.graph.overlaid import Overlaid, load_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ IMPORTED = "imported.json"
 """The file that only a graph has that was imported, not built from the crawl's links."""
 
 
-class Stored(NamedTuple):
+class StoredGraph(NamedTuple):
     """A graph, its transpose and the names of its nodes."""
 
     base: str
@@ -43,7 +43,7 @@ class Stored(NamedTuple):
     transposed: BvGraph | Overlaid
 
 
-def stored(work: Workspace, kind: str) -> Stored:
+def open_graph(work: Workspace, kind: str) -> StoredGraph:
     """Open the graph as it was last brought up to date. `kind`: "page" or "host".
 
     The numbers of nodes that were added since the base was built follow those of the base.
@@ -57,25 +57,25 @@ def stored(work: Workspace, kind: str) -> Stored:
         )
     base, *overlays = layers
     built, added = (
-        [file for layer in each for file in _names_of(layer.files, kind)]
+        [file for layer in each for file in _files_of_names(layer.files, kind)]
         for each in ([base], overlays)
     )
-    recent = [file for layer in overlays for file in _names_of(layer.files, f"recent-{kind}")]
+    recent = [file for layer in overlays for file in _files_of_names(layer.files, f"recent-{kind}")]
     names = Names(
         *([f"{work.root}/{file.path}" for file in files] for files in (built, added, recent))
     )
     folder = folder_of(work, base)
     forward, transposed = (BvGraph(f"{folder}/{kind}s{end}") for end in ("", "-t"))
     where = str(PurePath(base.files[0].path).parent)
-    files = where, [*built, *added], added, _names_of(base.files, "host")
+    files = where, [*built, *added], added, _files_of_names(base.files, "host")
     if not overlays:
-        return Stored(*files, names, forward, transposed)
+        return StoredGraph(*files, names, forward, transposed)
     beside = folder_of(work, overlays[0])
-    return Stored(
+    return StoredGraph(
         *files,
         names,
-        Overlaid(forward, load(f"{beside}/{kind}s.npy"), names.count),
-        Overlaid(transposed, load(f"{beside}/{kind}s-t.npy"), names.count),
+        Overlaid(forward, load_changes(f"{beside}/{kind}s.npy"), names.count),
+        Overlaid(transposed, load_changes(f"{beside}/{kind}s-t.npy"), names.count),
     )
 
 
@@ -89,5 +89,5 @@ def folder_of(work: Workspace, layer: Layer) -> str:
     return f"{work.root}/{PurePath(layer.files[0].path).parent}"
 
 
-def _names_of(files: Sequence[File], kind: str) -> list[File]:
+def _files_of_names(files: Sequence[File], kind: str) -> list[File]:
     return [file for file in files if PurePath(file.path).name.startswith(f"{kind}-")]

@@ -37,19 +37,24 @@ def strings_of(offsets: Offsets, data: Bytes) -> pa.LargeStringArray:
     return pa.Array.from_buffers(pa.large_string(), offsets.size - 1, buffers)
 
 
-def places(wanted: pa.LargeStringArray, ascending: pa.LargeStringArray) -> Numbers:
+def find_places(wanted: pa.LargeStringArray, ascending: pa.LargeStringArray) -> Numbers:
     """The place of each wanted string among others; both ascend by their bytes.
 
     Of a string that is not there, it is the complement (`~`) of the number of smaller ones.
     """
     if not len(ascending):
         return np.full(len(wanted), ~0)
-    return search(*text_of(wanted), *text_of(ascending))
+    return search_ascending(*text_of(wanted), *text_of(ascending))
 
 
 @compiled
-def search(offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes) -> Numbers:
-    """Find `places`, each from the last one on, in steps that double (Bentley and Yao, 1976)."""
+def search_ascending(
+    offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes
+) -> Numbers:
+    """Search for each string from the place of the last one, in steps that double.
+
+    This is the galloping search of Bentley and Yao (1976).
+    """
     found = np.empty(offsets.size - 1, np.int64)
     count = other_offsets.size - 1
     low = 0
@@ -59,7 +64,7 @@ def search(offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes)
         below = above = 0  # bytes in common with the strings before `low` and at `high`
         while high < count:
             other = others[other_offsets[high] : other_offsets[high + 1]]
-            same = common(wanted, other, 0)
+            same = common_prefix(wanted, other, 0)
             if not is_smaller(other, wanted, same):
                 above = same
                 break
@@ -70,7 +75,7 @@ def search(offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes)
         while low < high:  # between two strings, all have what these have in common
             middle = (low + high) // 2
             other = others[other_offsets[middle] : other_offsets[middle + 1]]
-            same = common(wanted, other, min(below, above))
+            same = common_prefix(wanted, other, min(below, above))
             if is_smaller(other, wanted, same):
                 low, below = middle + 1, same
             else:
@@ -83,7 +88,7 @@ def search(offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes)
 
 
 @compiled
-def common(ours: Bytes, theirs: Bytes, known: int) -> int:
+def common_prefix(ours: Bytes, theirs: Bytes, known: int) -> int:
     """The number of first bytes that two strings have in common, at least `known`."""
     length = min(ours.size, theirs.size)
     while known < length and ours[known] == theirs[known]:

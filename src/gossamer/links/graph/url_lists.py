@@ -49,7 +49,7 @@ class UrlList(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinesToNormalise:
     """A task: normalise lines, of which `first` is the number of the first one."""
 
     root: str
@@ -59,25 +59,25 @@ class Piece:
     scratch: str
 
 
-def read(work: Workspace, path: Path, nodes: int) -> UrlList:
+def read_url_list(work: Workspace, path: Path, nodes: int) -> UrlList:
     """Read and normalise the URLs of a graph.
 
     Raises UsageError if the file cannot be read, or has not one line per node.
     """
     scratch = work.scratch_attempt()
-    pieces: list[Piece] = []
+    pieces: list[LinesToNormalise] = []
     count = 0
-    for lines in _pieces(path):
+    for lines in _read_pieces(path):
         if count + len(lines) > nodes:
-            raise _other_number(path, f"more than {nodes:,}", nodes)
+            raise _wrong_number_error(path, f"more than {nodes:,}", nodes)
         writer = ParquetWriter(work.root, "scratch", scratch, schema=LINES)
         writer.write(pa.table({"line": lines}))
         ((file,),) = (layer.files for layer in task_output.layers_of(writer.close(), 0).values())
-        pieces.append(Piece(work.root, file.path, count, work.config.urls, scratch))
+        pieces.append(LinesToNormalise(work.root, file.path, count, work.config.urls, scratch))
         count += len(lines)
     if count != nodes:
-        raise _other_number(path, f"{count:,}", nodes)
-    made = work.engine.map_tasks(pieces, normalise, task_output.YIELD, task_output.YIELD_DDL)
+        raise _wrong_number_error(path, f"{count:,}", nodes)
+    made = work.engine.map_tasks(pieces, normalise_lines, task_output.YIELD, task_output.YIELD_DDL)
     files = [f"{work.root}/{path}" for path in sorted(row["path"] for row in made if row["path"])]
     bad_lines = task_output.counts_of(made)["bad_lines"]
     return UrlList(work.engine.read(files, NORMAL_DDL), files, bad_lines)
@@ -90,7 +90,7 @@ def bad_lines(found: UrlList, path: Path) -> list[BadLine]:
     return [BadLine(str(path), row["number"] + 1, row["text"], why) for row in rows]
 
 
-def normalise(task: Piece) -> Iterator[task_output.Row]:
+def normalise_lines(task: LinesToNormalise) -> Iterator[task_output.Row]:
     lines = parquet.read_table(f"{task.root}/{task.path}").column("line").to_pylist()
     texts = [line.decode("utf-8", "replace").strip() for line in lines]
     urls = [
@@ -116,27 +116,29 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _pieces(path: Path) -> Iterator[pa.LargeBinaryArray]:
+def _read_pieces(path: Path) -> Iterator[pa.LargeBinaryArray]:
     """The lines of a file, with their ends, about PIECE_BYTES at a time."""
     try:
         with path.open("rb") as file:
             magic = file.peek(len(ZSTD_MAGIC))[: len(ZSTD_MAGIC)]
             codec = {GZIP_MAGIC: "gzip", ZSTD_MAGIC[:2]: "zstd"}.get(magic[:2])
             opened = pa.PythonFile(file, "r")
-            yield from _lines(pa.CompressedInputStream(opened, codec) if codec else opened, path)
+            yield from _read_lines(
+                pa.CompressedInputStream(opened, codec) if codec else opened, path
+            )
     except (OSError, pa.ArrowException) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         remedy = "give a text file with a URL per line: --urls FILE"
         raise UsageError(path, f"cannot be read: {why.strip()}", remedy) from None
 
 
-def _lines(file: pa.NativeFile, path: Path) -> Iterator[pa.LargeBinaryArray]:
+def _read_lines(file: pa.NativeFile, path: Path) -> Iterator[pa.LargeBinaryArray]:
     rest, count = b"", 0
     while data := file.read(PIECE_BYTES):
         rest += data if count or rest else data.removeprefix(BOM)
         end = rest.rfind(b"\n") + 1
         if end:
-            lines = _cut(rest[:end])
+            lines = _split_lines(rest[:end])
             yield lines
             count += len(lines)
             rest = rest[end:]
@@ -147,14 +149,14 @@ def _lines(file: pa.NativeFile, path: Path) -> Iterator[pa.LargeBinaryArray]:
         yield pa.array([rest], pa.large_binary())
 
 
-def _cut(text: bytes) -> pa.LargeBinaryArray:
+def _split_lines(text: bytes) -> pa.LargeBinaryArray:
     """Lines, each with its end."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE) + 1
     buffers = [None, pa.py_buffer(np.append(0, ends)), pa.py_buffer(text)]
     return pa.Array.from_buffers(pa.large_binary(), ends.size, buffers)
 
 
-def _other_number(path: Path, lines: str, nodes: int) -> UsageError:
+def _wrong_number_error(path: Path, lines: str, nodes: int) -> UsageError:
     return UsageError(
         path,
         f"has {lines} lines, and the graph {nodes:,} nodes",

@@ -113,7 +113,7 @@ def _add_outdated(work: Workspace, made: Sequence[Share]) -> list[Share]:
     """Add to each share the pages in it that answered again later."""
     found = task_files.map_to_files(work, made, write_sources)["scratch"]
     paths = [f"{work.root}/{file.path}" for file in found]
-    old = current_links.outdated(work, work.engine.read(paths, SOURCES_DDL))
+    old = current_links.outdated_pages(work, work.engine.read(paths, SOURCES_DDL))
     files = sorted_parts.parts(work.scratch_files(old.repartition("share"), by=["share"]))
     return [
         replace(share, outdated=tuple(file.path for file in files.get(share.number, ())))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.graph.overlaid import apart
+from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank import trust
 from gossamer.links.rank.fetched_nodes import look_up_nodes
 from gossamer.links.rank.nodes import describe_nodes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gossamer.config import RankConfig
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags, NodeTraits
@@ -45,7 +45,7 @@ BYTES_PER_NODE = 138
 
 def rank_in_arrays(
     work: Workspace,
-    graph: Stored,
+    graph: StoredGraph,
     kind: str,
     dataset: Dataset,
     fetched_hosts: pa.LargeStringArray | None,
@@ -79,7 +79,7 @@ def rank_in_arrays(
 
 def _fixed_point(
     config: RankConfig,
-    graph: Stored,
+    graph: StoredGraph,
     nodes: NodeTraits,
     known: KnownNodes,
     preference: Floats,
@@ -115,7 +115,11 @@ def _preference(nodes: NodeTraits, *, only_trusted: bool) -> Floats:
 
 
 def _distrust_factors(
-    graph: Stored, distrusted: Flags, config: RankConfig, memory_bytes: float, threads: SpanThreads
+    graph: StoredGraph,
+    distrusted: Flags,
+    config: RankConfig,
+    memory_bytes: float,
+    threads: SpanThreads,
 ) -> Floats:
     """The factors of the votes of the nodes of the graph, by a walk against the links."""
     count = graph.forward.nodes
@@ -127,18 +131,18 @@ def _distrust_factors(
     return np.where(distrusted, 0.0, distrust_factors(walk.ranks, distrusted.size))[:count]
 
 
-def _without_links(graph: Stored, nodes: NodeTraits) -> Flags:
+def _without_links(graph: StoredGraph, nodes: NodeTraits) -> Flags:
     """Which nodes have lost all of their links since the graph was built, and are not fetched.
 
     They stay until it is built again, so that the numbers of the others do. A graph of now would
     lack them, so they have no rank.
     """
-    base, (sources, targets) = apart(graph.forward)
+    base, (sources, targets) = split_overlay(graph.forward)
     removed = targets < 0
     added = np.arange(base.nodes, graph.forward.nodes)
     found = np.unique(np.concatenate([sources[removed], ~targets[removed], added]))
     for each in (graph.forward, graph.transposed):
-        found = found[np.diff(each.several(found).starts) == 0]
+        found = found[np.diff(each.rows_of(found).starts) == 0]
     unlinked = np.zeros(nodes.fetched.size, bool)
     unlinked[found] = ~nodes.fetched[found]
     return unlinked

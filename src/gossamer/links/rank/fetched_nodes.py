@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.links.rank.kernels import Floats, Hashes
     from gossamer.state.workspace import Workspace
 
@@ -89,7 +89,7 @@ def fetched_keys(work: Workspace, kind: str) -> DataFrame:
 
 def look_up_nodes(
     work: Workspace,
-    graph: Stored,
+    graph: StoredGraph,
     kind: str,
     dataset: str,
     fetched_hosts: pa.LargeStringArray | None,
@@ -98,8 +98,8 @@ def look_up_nodes(
 
     `fetched_hosts`: the hosts that have fetched pages, if they are known already.
     """
-    keys_of = naming.urls if kind == "page" else naming.hosts
-    names = naming.batches(f"{work.root}/{file.path}" for file in graph.listed)
+    keys_of = naming.urls_of if kind == "page" else naming.hosts_of
+    names = naming.read_names(f"{work.root}/{file.path}" for file in graph.listed)
     hashes = [hashes_of(keys_of(batch)) for batch in names]
     places = NodesByHash(np.concatenate([np.empty(0, np.uint64), *hashes]))
     nodes, keys = [], []

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer.links import current_links
-from gossamer.links.domains import with_domains
+from gossamer.links.domains import add_domains
 from gossamer.links.rank import trust
 from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapolation_weights
 from gossamer.links.rank.fetched_nodes import fetched_keys
@@ -126,7 +126,7 @@ def _links(work: Workspace, kind: str) -> DataFrame:
     Fact (Sail 0.7.2): xxhash64 panics in some plans with joins if all values of its column are
     equal, so the ids are computed before the rows are written.
     """
-    links = current_links.votes(work).where(current_links.counted(work)).select(*ENDS)
+    links = current_links.votes(work).where(current_links.vote_counts(work)).select(*ENDS)
     if kind == "host":
         links = links.select(*(host_column(F.col(end)).alias(end) for end in ENDS))
         links = links.where("src <> dst")
@@ -143,7 +143,7 @@ def _nodes(
     keys = reduce(DataFrame.union, ends, seen).groupBy("key").agg(F.max("fetched").alias("fetched"))
     host = host_column(F.col("key")) if kind == "page" else F.col("key")
     keys, _ = work.scratch(keys.withColumn("host", host))
-    hosts = with_domains(work, keys.select("host").distinct())
+    hosts = add_domains(work, keys.select("host").distinct())
     rows = keys.join(hosts, on="host", how="inner")
     rows = rows.join(F.broadcast(trust.farm_factors(work)), on="host", how="left").select(
         "key",

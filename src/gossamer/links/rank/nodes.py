@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats, Indices
     from gossamer.links.rank.trust import Listed, Lists
@@ -66,7 +66,7 @@ class HostBatch(NamedTuple):
 
 def describe_nodes(
     work: Workspace,
-    graph: Stored,
+    graph: StoredGraph,
     kind: str,
     lists: Lists,
     known: KnownNodes,
@@ -82,11 +82,11 @@ def describe_nodes(
     domains, factors = np.empty(count, np.int32), np.ones(count)
     trusted, distrusted = marks = np.zeros((len(lists), fetched.size), bool)
     fetched_hosts = [_hosts_beside(known.others, kind)]
-    numbers, end = naming.Domains(), 0
+    numbers, end = naming.DomainNumbers(), 0
     for batch in host_batches(work, graph, kind):
         if batch.nodes.stop > count:
             break
-        domains[batch.nodes] = batch.spread(numbers.of(batch.hosts))
+        domains[batch.nodes] = batch.spread(numbers.number(batch.hosts))
         if factors_of:
             factors[batch.nodes] = batch.spread([factors_of.get(host, 1.0) for host in batch.hosts])
         for mark, listed in zip(marks, lists, strict=True):
@@ -106,11 +106,11 @@ def describe_nodes(
 
 def _hosts_beside(others: pa.LargeStringArray, kind: str) -> pa.LargeStringArray:
     """The hosts of what is fetched but no node: of pages, or hosts themselves."""
-    return naming.hosts(naming.names_of(others)) if kind == "page" else others
+    return naming.hosts_of(naming.names_of(others)) if kind == "page" else others
 
 
 def _mark_pages(
-    mark: Flags, listed: Listed, graph: Stored, kind: str, others: pa.LargeStringArray
+    mark: Flags, listed: Listed, graph: StoredGraph, kind: str, others: pa.LargeStringArray
 ) -> None:
     """Mark the listed pages among the nodes, and after them what is listed of the others."""
     if listed.urls:
@@ -121,7 +121,7 @@ def _mark_pages(
         mark[graph.forward.nodes :] = [listed.has(key, kind) for key in others.to_pylist()]
 
 
-def host_batches(work: Workspace, graph: Stored, kind: str) -> Iterator[HostBatch]:
+def host_batches(work: Workspace, graph: StoredGraph, kind: str) -> Iterator[HostBatch]:
     """The hosts of all nodes, in batches, in the order of the nodes."""
     first = 0
     for hosts, sizes in _hosts_and_sizes(work, graph, kind):
@@ -131,18 +131,18 @@ def host_batches(work: Workspace, graph: Stored, kind: str) -> Iterator[HostBatc
 
 
 def _hosts_and_sizes(
-    work: Workspace, graph: Stored, kind: str
+    work: Workspace, graph: StoredGraph, kind: str
 ) -> Iterator[tuple[list[str], Numbers]]:
     listed, hosts, added = (
         [f"{work.root}/{file.path}" for file in files]
         for files in (graph.listed, graph.hosts, graph.added)
     )
     if kind == "host":
-        for names in naming.batches(listed):
-            yield naming.runs_of(names).hosts, np.ones(len(names), np.int64)
+        for names in naming.read_names(listed):
+            yield naming.split_by_host(names).hosts, np.ones(len(names), np.int64)
         return
-    for names, pages in naming.counted_batches(hosts):
-        yield naming.runs_of(names).hosts, pages
-    for names in naming.batches(added):
-        runs = naming.runs_of(names)
+    for names, pages in naming.read_host_sizes(hosts):
+        yield naming.split_by_host(names).hosts, pages
+    for names in naming.read_names(added):
+        runs = naming.split_by_host(names)
         yield runs.hosts, np.diff(runs.starts, append=len(names))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.graph import naming
-from gossamer.links.graph.overlaid import apart
+from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank.nodes import host_batches
 from gossamer.state.lookup import open_checked
 from gossamer.storage.task_output import ParquetWriter, layers_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.nodes import Flags
     from gossamer.state.workspace import Workspace
@@ -52,7 +52,12 @@ class Ranking(NamedTuple):
 
 
 def write_ranks(
-    work: Workspace, graph: Stored, kind: str, dataset: Dataset, known: KnownNodes, ranks: pa.Array
+    work: Workspace,
+    graph: StoredGraph,
+    kind: str,
+    dataset: Dataset,
+    known: KnownNodes,
+    ranks: pa.Array,
 ) -> tuple[Layer, ...]:
     """Write ranks in the order of the names, which makes the next run's look-ups local."""
     (key,) = dataset.key
@@ -79,7 +84,7 @@ def _read_ahead(keys: Iterator[pa.Array]) -> Iterator[pa.Array]:
 
 
 def _keys_of_nodes(
-    work: Workspace, graph: Stored, kind: str, dataset: Dataset, known: KnownNodes
+    work: Workspace, graph: StoredGraph, kind: str, dataset: Dataset, known: KnownNodes
 ) -> Iterator[pa.Array]:
     """URLs of pages, or hosts, in the order of the nodes.
 
@@ -88,14 +93,14 @@ def _keys_of_nodes(
     """
     listed = graph.listed
     if known.listed:
-        listed, left = graph.added, apart(graph.forward)[0].nodes
+        listed, left = graph.added, split_overlay(graph.forward)[0].nodes
         with open_checked(known.listed, dataset.name, dataset.key) as file:
             for batch in file.iter_batches(naming.BATCH, columns=[*dataset.key]):
                 keys = batch.column(0)[:left]
                 left -= len(keys)
                 yield keys
-    keys_of = naming.urls if kind == "page" else naming.hosts
-    for names in naming.batches(f"{work.root}/{file.path}" for file in listed):
+    keys_of = naming.urls_of if kind == "page" else naming.hosts_of
+    for names in naming.read_names(f"{work.root}/{file.path}" for file in listed):
         yield keys_of(names)
 
 
@@ -113,14 +118,14 @@ def ranks_encoding(key: str) -> dict[str, object]:
 
 
 def write_host_sizes(
-    work: Workspace, graph: Stored, is_ranked: Flags, others: pa.LargeStringArray
+    work: Workspace, graph: StoredGraph, is_ranked: Flags, others: pa.LargeStringArray
 ) -> tuple[Layer, ...]:
     """Write the rows of `host_sizes`. `others`: URLs of ranked pages that are no nodes."""
     counted = [
         _size_table(batch.hosts, batch.count_set(is_ranked))
         for batch in host_batches(work, graph, "page")
     ]
-    runs = naming.runs_of(naming.names_of(others))
+    runs = naming.split_by_host(naming.names_of(others))
     counted.append(_size_table(runs.hosts, np.diff(runs.starts, append=len(others))))
     sums = pa.concat_tables(counted).group_by("host").aggregate([("pages", "sum")])
     sizes = sums.rename_columns(["host", "pages"]).filter(pc.field("pages") > 0)

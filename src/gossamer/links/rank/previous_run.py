@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.graph import naming
-from gossamer.links.graph.overlaid import apart
+from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank.fetched_nodes import KnownNodes
 from gossamer.state.lookup import open_checked
 from gossamer.storage import checksums
@@ -31,7 +31,7 @@ from gossamer.tables import RANKED_NODES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.links.graph.stored import Stored
+    from gossamer.links.graph.stored import StoredGraph
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags
     from gossamer.state.workspace import Workspace
@@ -61,7 +61,7 @@ NAME = "nodes.msgpack"
 
 
 def remember_nodes(
-    work: Workspace, graph: Stored, ranks: Sequence[Layer], fetched: Flags
+    work: Workspace, graph: StoredGraph, ranks: Sequence[Layer], fetched: Flags
 ) -> tuple[Layer, ...]:
     """Write what the next run recalls. `fetched`: of each row of `ranks`."""
     files = [file for layer in ranks for file in layer.files]
@@ -77,7 +77,7 @@ def remember_nodes(
     return (Layer(work.round, (file,)),)
 
 
-def recall_nodes(work: Workspace, graph: Stored) -> KnownNodes | None:
+def recall_nodes(work: Workspace, graph: StoredGraph) -> KnownNodes | None:
     """What is known of the pages; None if all of them have to be looked up.
 
     Raises MissingFile or StoreError for damaged files.
@@ -86,7 +86,7 @@ def recall_nodes(work: Workspace, graph: Stored) -> KnownNodes | None:
     newer = None if last is None else _unread_layers(work, last)
     if last is None or newer is None:
         return None
-    built = apart(graph.forward)[0].nodes
+    built = split_overlay(graph.forward)[0].nodes
     bits = np.unpackbits(np.frombuffer(last.fetched, np.uint8), count=last.rows).astype(bool)
     ranks, urls = _read_ranks(work, last, built)
     numbers = graph.names.numbers(naming.names_of(urls))
@@ -115,7 +115,7 @@ def recall_nodes(work: Workspace, graph: Stored) -> KnownNodes | None:
     )
 
 
-def _read_last(work: Workspace, graph: Stored) -> RankedRows | None:
+def _read_last(work: Workspace, graph: StoredGraph) -> RankedRows | None:
     """What the last run left, if it is intact, and of this graph and these ranks."""
     files = work.store.whole(RANKED_NODES.name)
     if not files:

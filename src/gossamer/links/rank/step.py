@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.links.graph.stored import is_imported, stored
+from gossamer.links.graph.stored import is_imported, open_graph
 from gossamer.links.rank import arrays, joins, trust
 from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKED_NODES, RANKS
 
@@ -55,7 +55,7 @@ def _rank(
 ) -> Ranking:
     if not work.store.manifest.layers("graph"):
         return joins.rank_by_joins(work, kind, dataset)
-    graph = stored(work, kind)
+    graph = open_graph(work, kind)
     needed_gb = arrays.BYTES_PER_NODE * graph.forward.nodes / 1e9
     if needed_gb > work.config.rank.memory_gb:
         if is_imported(work):  # joins read the crawl's links

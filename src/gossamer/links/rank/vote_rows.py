@@ -19,7 +19,7 @@ import numpy as np
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.files import CHUNK
-from gossamer.links.graph.overlaid import apart
+from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank import kernels
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Votes:
         threads: SpanThreads,
     ) -> None:
         """`domains`: the number of the domain of each node."""
-        self._base, changes = apart(transposed)
+        self._base, changes = split_overlay(transposed)
         self._domains, self._threads = domains, threads
         self.beyond = transposed.nodes
         """Where the votes for nodes of other domains begin."""

@@ -110,7 +110,7 @@ def _judge_few(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus
 def _judge_all(work: Workspace, draft: Draft, focus: Focus | None) -> None:
     """Judge all parsed pages, and what their links promise of others."""
     judged = _judge_documents(work, _newest_documents(work, None), focus)
-    targets = fit_prediction.judge_targets(work, current_links.current(work), judged, focus)
+    targets = fit_prediction.judge_targets(work, current_links.read_current(work), judged, focus)
     pages = lsm.current(work, PAGES).join(judged, on="url", how="left")
     _write_changed(
         work,

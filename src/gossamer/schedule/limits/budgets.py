@@ -13,7 +13,7 @@ import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.links.domains import FULL_LINKS, hosts_of_large_domains, level, standing
+from gossamer.links.domains import FULL_LINKS, budget_share, growth_factor, hosts_of_large_domains
 from gossamer.state import lsm
 from gossamer.tables import DOMAINS
 
@@ -53,7 +53,7 @@ class Supply(NamedTuple):
         # There are fewer domains than pages in the round, because each supplies at least one.
         rows = self.limited.select("supply", "budget").collect()
         supply, budget = np.array(rows, np.int64).reshape(-1, 2).T
-        growth = level(supply, budget, pages - self.pages + int(budget.sum()))
+        growth = growth_factor(supply, budget, pages - self.pages + int(budget.sum()))
         return None if math.isinf(growth) else self.budgets(growth)
 
 
@@ -72,7 +72,7 @@ def available_pages(work: Workspace, due: DataFrame, config: GenerateConfig) -> 
     )
     known = lsm.rows_for(work, DOMAINS, of_domains.select("domain"))
     # A seed that was never fetched is not among `domains` yet.
-    worth = F.when(F.col("depth") == 0, FULL_LINKS).otherwise(standing())
+    worth = F.when(F.col("depth") == 0, FULL_LINKS).otherwise(budget_share())
     limited, count_of_limited = work.scratch(
         of_domains.join(known, on="domain", how="left")
         .select("domain", "supply", F.ceil(worth * per_link).cast("long").alias("budget"))

@@ -100,7 +100,7 @@ def crowded_domains(
     hosts = domains.hosts_of_large_domains(work, by_host, "urls", most)
     by_domain = hosts.groupBy("domain").agg(F.sum("urls").alias("urls"))
     allowed = F.lit(most) * F.greatest(
-        F.lit(1), domains.standing() * SEED_GROWTH / domains.FULL_LINKS
+        F.lit(1), domains.budget_share() * SEED_GROWTH / domains.FULL_LINKS
     )
     crowded = (
         by_domain.where(F.col("urls") > most)

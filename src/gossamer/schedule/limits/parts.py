@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.config import egress
-from gossamer.links.domains import with_domains
+from gossamer.links.domains import add_domains
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -84,7 +84,7 @@ def assign_parts(
 
     `hosts`: the dataset. `found`: the slots.
     """
-    domains = with_domains(work, chosen.groupBy("host").agg(F.count("*").alias("pages")))
+    domains = add_domains(work, chosen.groupBy("host").agg(F.count("*").alias("pages")))
     if found:
         dealt = _deal_to_slots(work, domains, hosts, found)
     else:

@@ -84,5 +84,5 @@ def _merged(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool
     if oldest and name == LINKS.name:
         # Steps that have not read an answer yet need to find the links that it replaces.
         read = min(_read(work, name), default=None)
-        outdated = current_links.outdated_until(work, layers, window, read)
+        outdated = current_links.outdated_pages_until(work, layers, window, read)
     return merging.merged(work, DATASETS[name], layers, window, outdated)

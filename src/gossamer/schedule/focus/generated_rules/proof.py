@@ -32,7 +32,7 @@ class Site:
         self._names = names
         name = host_name(domain).rstrip()
         self._nodes = _nodes_with_prefixes(names, [f"{name} ", f"{name},"])
-        rows = graph.several(self._nodes)
+        rows = graph.rows_of(self._nodes)
         places = np.searchsorted(self._nodes, rows.targets)
         inside = places < self._nodes.size
         inside[inside] = self._nodes[places[inside]] == rows.targets[inside]
@@ -69,7 +69,7 @@ class Site:
 
 def _nodes_with_prefixes(names: Names, prefixes: Iterable[str]) -> Numbers:
     """The nodes whose names begin with one of these, which do not begin with each other."""
-    ranges = [each for prefix in prefixes for each in names.beginning(prefix)]
+    ranges = [each for prefix in prefixes for each in names.ranges_with_prefix(prefix)]
     return np.sort(np.concatenate([np.arange(each.start, each.stop) for each in ranges]))
 
 

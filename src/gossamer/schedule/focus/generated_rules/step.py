@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.links.domains import with_domains
+from gossamer.links.domains import add_domains
 from gossamer.links.graph.names import name_column
-from gossamer.links.graph.stored import stored as opened
+from gossamer.links.graph.stored import open_graph as opened
 from gossamer.rules.filter_rules.language import Rule
 from gossamer.rules.filter_rules.stored import (
     GENERATED,
@@ -130,7 +130,7 @@ def _hosts_with_schemes(work: Workspace, domains: Collection[str]) -> DataFrame:
     scheme = F.split_part("url", F.lit(":"), F.lit(1)).alias("scheme")
     known, _ = work.scratch(lsm.current(work, PAGES).select("host", scheme).distinct())
     chosen = work.engine.rows(pa.table({"domain": [*domains]}))
-    hosts = with_domains(work, known).join(chosen, on="domain", how="left_semi")
+    hosts = add_domains(work, known).join(chosen, on="domain", how="left_semi")
     return work.scratch(hosts.drop("domain"))[0]
 
 

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from gossamer.errors import Locked
-from gossamer.links.domains import with_domains
+from gossamer.links.domains import add_domains
 from gossamer.schedule.order import opic
 from gossamer.schedule.order.sections.finds import UNIT, merge_finds
 from gossamer.schedule.order.sections.section_names import (
@@ -99,7 +99,7 @@ def count_sections(work: Workspace) -> dict[str, tuple[Layer, ...]]:
         (F.col("known") >= least) | (F.col("section") == EVERYTHING)
     )
     host = F.split_part("section", F.lit("/"), F.lit(1))
-    rows = with_domains(work, large.withColumn("host", host))
+    rows = add_domains(work, large.withColumn("host", host))
     table = rows.select(*SECTIONS.column_names[:-2]).toArrow().sort_by("section")
     finds = merge_finds(work, table["section"])
     config = work.config.generate
