@@ -88,3 +88,12 @@ def test_a_total_that_was_not_counted_is_marked_and_no_larger(
     assert 10 < first.total <= 120
     urls, _ = paged(searcher, "unordered spaceship")
     assert len(set(urls)) == 120
+
+
+def test_pages_with_any_word_are_counted_if_they_are_sorted_by_date(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "COUNTED_MATCHES", 0)
+    assert searcher.search("list spaceship").estimated
+    found = searcher.search("list spaceship", by_date=True)
+    assert (found.total, found.estimated) == (searcher.search("list").total, False)
