@@ -22,7 +22,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import forever, rounds
 from gossamer.flow.forever import Listener, Reload
 from gossamer.flow.harvests import PARTS, Harvests
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.status import Watch
 from gossamer.status.words import moment
 from gossamer.storage.names import CONFIG_NAME, is_made_here
@@ -291,7 +291,7 @@ def test_a_file_of_rules_that_breaks_stands_for_its_last_rules(idle: Crawl) -> N
 
     def goes_on(text: str) -> Callable[[int | None], None]:
         def act(due_ms: int | None) -> None:
-            in_force.append([each.rule.text for each in of_crawl.list_rules(idle.work)])
+            in_force.append([each.rule.text for each in crawl_rules.list_rules(idle.work)])
             file.write_text(text)
             idle.work.clock_ms = due_ms
 
@@ -301,7 +301,7 @@ def test_a_file_of_rules_that_breaks_stands_for_its_last_rules(idle: Crawl) -> N
     (refusal,) = script.refusals
     assert "rules.txt, line 1" in refusal
     assert in_force == [["deny suffix .iso"]] * 3
-    assert [each.rule.text for each in of_crawl.list_rules(idle.work)] == ["deny suffix .img"]
+    assert [each.rule.text for each in crawl_rules.list_rules(idle.work)] == ["deny suffix .img"]
     assert script.steps[1][:4] == script.steps[2][:4] == ROUND
 
 

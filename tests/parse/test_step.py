@@ -12,7 +12,7 @@ from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.parse import Rules
 from gossamer.parse.step import task
 from gossamer.parse.step.stored import Piece
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filter_rules.recipe import FilterRecipe
 from gossamer.state.heartbeats import heartbeats
 from gossamer.status import overview
@@ -265,7 +265,7 @@ def test_a_bad_pattern_is_told_before_anything_runs(work: Workspace) -> None:
 
 
 def test_too_many_seed_hosts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_crawl, "MAX_SEED_HOSTS", 2)
+    monkeypatch.setattr(crawl_rules, "MAX_SEED_HOSTS", 2)
     store_round(work, [Fetched(HOME)], seeds=[f"https://{n}.org/" for n in "abc"])
     with pytest.raises(UsageError, match=r"filter\.scope"):
         parse.run(work)

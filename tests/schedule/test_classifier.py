@@ -37,7 +37,9 @@ def gardens(own: list[str], count: int = 6) -> list[str]:
 
 def scores(table: pa.Table, *texts: str | None) -> list[float | None]:
     found: list[float | None]
-    found = Classifier.of(table).scores(split_words(pa.array(texts, pa.string()))).to_pylist()
+    found = (
+        Classifier.from_learned(table).scores(split_words(pa.array(texts, pa.string()))).to_pylist()
+    )
     return found
 
 
@@ -120,7 +122,7 @@ def test_a_word_of_a_single_text_is_not_learned() -> None:
 
 
 def test_the_words_that_decided_can_be_named() -> None:
-    judge = Classifier.of(learned(gardens(WANTED), gardens(OTHER)))
+    judge = Classifier.from_learned(learned(gardens(WANTED), gardens(OTHER)))
     assert judge.telling(re.findall(r"\w+", "the roses of the engines and dogs"), 2) == [
         "engines",
         "roses",

@@ -13,7 +13,7 @@ from gossamer import Crawl
 from gossamer.config import Config
 from gossamer.errors import UsageError
 from gossamer.links import graph
-from gossamer.rules.filter_rules import stored
+from gossamer.rules.filter_rules import stored_rules
 from gossamer.schedule.focus.generated_rules import step as generated_rules
 from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST, choose_candidates
 from gossamer.schedule.order.sections import step as sections
@@ -122,7 +122,7 @@ def generated(work: Workspace, *, dry_run: bool = False) -> Generated:
 
 
 def rules(work: Workspace) -> dict[str, bool]:
-    return {each.rule: each.enabled for each in stored.read_rules(work)}
+    return {each.rule: each.enabled for each in stored_rules.read_rules(work)}
 
 
 def urls(part: str, count: int = SIZE) -> list[str]:
@@ -146,8 +146,8 @@ def test_a_section_that_alone_leads_to_fit_pages_stays(work: Workspace) -> None:
     tags, archive = (f"deny prefix {HOME}{part}/" for part in ("tags", "archive"))
     assert {each.rules: each.lost for each in found.judged} == {(tags,): 0, (archive,): FIT // 2}
     assert rules(work) == {tags: True}
-    (rule,) = stored.read_rules(work)
-    assert rule.evidence == stored.Evidence(SIZE, SIZE, FIT, FIT)
+    (rule,) = stored_rules.read_rules(work)
+    assert rule.evidence == stored_rules.Evidence(SIZE, SIZE, FIT, FIT)
 
 
 def test_pages_that_may_be_fit_must_be_reached_too(work: Workspace) -> None:
@@ -178,10 +178,10 @@ def test_rules_are_dropped_disabled_and_owned(work: Workspace) -> None:
     put_site(work, site())
     generated(work)
     (tags,) = rules(work)
-    stored.enable_rule(work, tags, enabled=False)
+    stored_rules.enable_rule(work, tags, enabled=False)
     assert tags not in [rule for each in generated(work).judged for rule in each.rules]
     assert rules(work) == {tags: False}
-    stored.enable_rule(work, tags, enabled=True)
+    stored_rules.enable_rule(work, tags, enabled=True)
     put_rows(work, "pages", [page_row(Page(f"{HOME}tags/7", [], fit=True))])
     assert generated(work, dry_run=True).report is None
     assert rules(work) == {tags: True}
@@ -189,7 +189,7 @@ def test_rules_are_dropped_disabled_and_owned(work: Workspace) -> None:
     assert done is not None
     assert done.counts == {"dropped": 1, "added": 0, "known": 0}
     assert rules(work) == {}
-    stored.add_rules(work, [(tags, "RULE")])
+    stored_rules.add_rules(work, [(tags, "RULE")])
     generated(work)
     assert rules(work) == {tags: True}
 

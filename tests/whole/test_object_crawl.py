@@ -272,7 +272,7 @@ BY_PATH = re.compile(
     r"|\bmemory_map\((?!str\(local\()|\bmemmap\((?!here|local\()|pa\.parquet\.ParquetFile\("
 )
 SEAM = {
-    *("links/compile_ahead", "parse/html/site_rules", "rules/filter_rules/of_crawl"),
+    *("links/compile_ahead", "parse/html/site_rules", "rules/filter_rules/crawl_rules"),
     *("state/settings_file", "storage/copies", "storage/local_backend", "storage/parquet"),
 }
 """The seam itself, and modules that open files which are no part of a crawl."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.rules.filter_rules.of_crawl import ListedRule
+    from gossamer.rules.filter_rules.crawl_rules import ListedRule
     from gossamer.schedule.focus.generated_rules.step import Generated
     from gossamer.schedule.refilter import AppliedFilters, TestedUrl
     from gossamer.state.workspace import Workspace
@@ -35,10 +35,10 @@ class CrawlFilters:
 
     def rules(self) -> list[ListedRule]:
         """All rules in the order in which they are tried: of the settings, files and the store."""
-        from gossamer.rules.filter_rules import of_crawl
+        from gossamer.rules.filter_rules import crawl_rules
 
         with self._work.errors():
-            return of_crawl.list_rules(self._work)
+            return crawl_rules.list_rules(self._work)
 
     def test(self, url: str) -> TestedUrl:
         """What the filters say about a link to a URL. Raises UsageError."""
@@ -49,19 +49,19 @@ class CrawlFilters:
 
     def add(self, rules: Iterable[str], place: str = "rule") -> StepReport:
         """Add rules to the store, after those that it has. `place`: what they are, for errors."""
-        from gossamer.rules.filter_rules import stored
+        from gossamer.rules.filter_rules import stored_rules
         from gossamer.rules.filter_rules.language import number_lines
 
         with self._work.store.lock(), self._work.errors():
-            return stored.add_rules(self._work, number_lines(rules, place))
+            return stored_rules.add_rules(self._work, number_lines(rules, place))
 
     def remove(self, rules: Iterable[str]) -> StepReport:
         """Remove rules from the store. Raises UsageError if one is not there."""
-        from gossamer.rules.filter_rules import stored
+        from gossamer.rules.filter_rules import stored_rules
         from gossamer.rules.filter_rules.language import number_lines
 
         with self._work.store.lock(), self._work.errors():
-            return stored.remove_rules(self._work, number_lines(rules, "rule"))
+            return stored_rules.remove_rules(self._work, number_lines(rules, "rule"))
 
     def disable(self, rule: str) -> StepReport:
         """Let a rule stay in the store, but not apply. Raises UsageError if it is not there."""
@@ -72,10 +72,10 @@ class CrawlFilters:
         return self._set(rule, enabled=True)
 
     def _set(self, rule: str, *, enabled: bool) -> StepReport:
-        from gossamer.rules.filter_rules import stored
+        from gossamer.rules.filter_rules import stored_rules
 
         with self._work.store.lock(), self._work.errors():
-            return stored.enable_rule(self._work, rule, enabled=enabled)
+            return stored_rules.enable_rule(self._work, rule, enabled=enabled)
 
     def generate(self, least_fit: int = LEAST_FIT, *, dry_run: bool = False) -> Generated:
         """Make rules that refuse sections without fit pages (see generated_rules/).

@@ -13,7 +13,7 @@ from gossamer.cli.terminal import echo_json, printable
 
 if TYPE_CHECKING:
     from gossamer.rules.filter_rules.language import PlacedRule
-    from gossamer.rules.filter_rules.stored import Evidence
+    from gossamer.rules.filter_rules.stored_rules import Evidence
     from gossamer.schedule.refilter import AppliedFilters
     from gossamer.storage.store import StepReport
 

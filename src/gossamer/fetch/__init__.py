@@ -42,7 +42,7 @@ from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.network.networks import Networks
 from gossamer.fetch.network.routes import matching, routes
 from gossamer.fetch.part import Part
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.schedule.due import round_length
 from gossamer.state import lsm, stopping
 from gossamer.storage import parquet
@@ -88,7 +88,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
         rules, free_gb = work.config.urls, work.config.store.min_free_gb
-        filter_rules = of_crawl.write_rule_file(work)
+        filter_rules = crawl_rules.write_rule_file(work)
         if filter_rules is not None and not filter_rules.has_types:
             filter_rules = None
         common = (config, rules, attempts, free_gb, notes, filter_rules)

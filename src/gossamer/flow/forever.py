@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from gossamer.errors import ConfigError, Locked
 from gossamer.flow import rounds
 from gossamer.flow.harvests import Harvests
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filters import Allow, Deny
 from gossamer.schedule.due import round_length
 from gossamer.schedule.focus import fitness
@@ -117,7 +117,7 @@ class Reload:
 
 def _check(work: Workspace) -> None:
     """Raises ConfigError for settings with which a round would end."""
-    of_crawl.rules_in_force(work)
+    crawl_rules.rules_in_force(work)
     fitness.check(work)
     scoring.load(work.config.update.scoring)
     Allow(work.config.filter.allow)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filter_rules.index import NONE
 from gossamer.rules.filter_rules.language import KINDS
 from gossamer.rules.filters import Filters
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pyarrow.parquet import RowGroupMetaData
 
+    from gossamer.rules.filter_rules.crawl_rules import RulesInForce
     from gossamer.rules.filter_rules.language import PlacedRule
-    from gossamer.rules.filter_rules.of_crawl import RulesInForce
     from gossamer.state.lookup import Lookup
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
@@ -103,9 +103,9 @@ class Absence:
 
     def _current_rules(self) -> RulesInForce:
         with self._guard:
-            stamp = of_crawl.rules_stamp(self._work)
+            stamp = crawl_rules.rules_stamp(self._work)
             if self._rules is None or self._rules[0] != stamp:
-                self._rules = stamp, of_crawl.rules_in_force(self._work)
+                self._rules = stamp, crawl_rules.rules_in_force(self._work)
             return self._rules[1]
 
     def _current_filters(self, rules: RulesInForce) -> Filters:

@@ -70,7 +70,7 @@ def run(work: Workspace) -> StepReport:
         askable = Askable(work.now_ms(), hosts, stranded)
         choose = partial(_choose, work, askable, current_sections(work, draft))
         sample = None if view.left_alone else sample_due_pages(work, choose, askable.now_ms)
-        due = _within_totals(work, draft, _due_pages(work, view.layers, choose), hosts, config)
+        due = _apply_total_limits(work, draft, _due_pages(work, view.layers, choose), hosts, config)
         selected = select_pages(work, due, config, sample)
         _write_fetchlist(work, draft, selected, hosts, slots)
         if view.left_alone:
@@ -121,7 +121,7 @@ def _due_pages(work: Workspace, layers: Sequence[DataFrame], choose: Choice) -> 
     return DuePages([due.pages]) if takes_a_pass else due
 
 
-def _within_totals(
+def _apply_total_limits(
     work: Workspace, draft: Draft, due: DuePages, hosts: DataFrame, config: GenerateConfig
 ) -> DuePages:
     """Drop what hosts may not get in all rounds; read all pages once if they fit into the round."""

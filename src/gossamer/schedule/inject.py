@@ -53,7 +53,7 @@ def run(
     rules = work.config.urls
     bad = 0
 
-    def reported(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
+    def report_bad_lines(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
         nonlocal bad
         for entry in entries:
             if isinstance(entry, seeds.BadLine):
@@ -66,7 +66,7 @@ def run(
         given = seeds.parse_typed(urls, rules)
         listed = (seeds.read_list(source, rules) for source in lists)
         folder = work.scratch_attempt()
-        paths = list(_write_urls(reported(chain(given, *listed)), work.root, folder))
+        paths = list(_write_urls(report_bad_lines(chain(given, *listed)), work.root, folder))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
         before, known = work.engine.read([], PAGES.ddl), 0
         if work.store.manifest.layers(PAGES.name):

@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 from gossamer.errors import UsageError
 from gossamer.rules.absence import REASONS
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filter_rules.index import NONE
 from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.rules.filters import Filters, filters_of
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
+    from gossamer.rules.filter_rules.crawl_rules import RulesInForce
     from gossamer.rules.filter_rules.language import PlacedRule
-    from gossamer.rules.filter_rules.of_crawl import RulesInForce
     from gossamer.rules.filter_rules.recipe import FilterRecipe
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
@@ -105,7 +105,7 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> AppliedF
     `samples`: how many URLs to return for each reason and rule. Raises ConfigError and UsageError
     for filters that cannot be used.
     """
-    rules = of_crawl.rules_in_force(work)
+    rules = crawl_rules.rules_in_force(work)
     if dry_run:
         judged = _judge_pages(work)
         return AppliedFilters(_count_verdicts(judged), _list_refused(judged, rules, samples), None)
@@ -133,7 +133,7 @@ def test_url(work: Workspace, url: str) -> TestedUrl:
     normal = normalize(url, None, work.config.urls)
     if normal is None:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
-    rules, hosts = of_crawl.rules_in_force(work), of_crawl.seed_hosts(work)
+    rules, hosts = crawl_rules.rules_in_force(work), crawl_rules.seed_hosts(work)
     reason = Filters.from_config(work.config.filter, hosts, rules=rules.index).reject(normal, 0)
     number = rules.index.first(normal)
     words = None if reason is None else REASONS.get(reason, f"a filter rejects it: {reason}")
@@ -142,7 +142,7 @@ def test_url(work: Workspace, url: str) -> TestedUrl:
 
 def _judge_pages(work: Workspace) -> DataFrame:
     """Rows of JUDGED for pages that are refused, or excluded and let in; materialised."""
-    recipe = of_crawl.filter_recipe(work)
+    recipe = crawl_rules.filter_recipe(work)
     pages = lsm.current(work, PAGES).where(~F.col("status").isin(*KEPT))
     asked = pages.select("url", "depth", "hops", "source", "status", "outcome")
     if recipe.rules is not None and recipe.rules.has_types:

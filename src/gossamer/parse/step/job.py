@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.parse.step.task import Job
 from gossamer.rules import filters
-from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.url_rules import lessons
 from gossamer.tables import DOCUMENTS, LINKS, REWRITTEN, UNPARSED
 
@@ -23,7 +23,7 @@ def job_of(work: Workspace, rules: Rules) -> Job:
         work.round,
         work.config,
         rules,
-        of_crawl.filter_recipe(work),
+        crawl_rules.filter_recipe(work),
         fetch_began_ms(work),
         (
             work.store.attempt(DOCUMENTS.name),

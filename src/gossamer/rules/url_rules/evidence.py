@@ -211,14 +211,14 @@ def pairs_to_compare(work: Workspace, new: DataFrame) -> DataFrame:
     one_new = F.col("new") | F.when(is_form, F.col("page_new")).otherwise(F.col("head_new"))
     unlike = is_form | ((F.col("place") > 1) & ~F.col("kind").isin(forms.HOST, APPLIED))
 
-    def of(name: str) -> Any:
+    def other(name: str) -> Any:
         return F.when(is_form, F.col(f"page{name}")).otherwise(F.col(f"head{name}"))
 
     return joined.where(one_new & unlike).select(
         *("key", "kind", "name", "url", "fetched_ms", "fingerprint"),
-        of("").alias("other"),
-        of("_ms").alias("other_ms"),
-        of("_print").alias("other_print"),
+        other("").alias("other"),
+        other("_ms").alias("other_ms"),
+        other("_print").alias("other_print"),
         is_form.alias("is_form"),
     )
 

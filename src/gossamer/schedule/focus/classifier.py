@@ -63,7 +63,7 @@ class Classifier(NamedTuple):
     weights: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, learned: pa.Table) -> Classifier:
+    def from_learned(cls, learned: pa.Table) -> Classifier:
         """A classifier of rows of LEARNED."""
         words = learned["word"].combine_chunks().cast(pa.string())
         return cls(words, learned["weight"].to_numpy())

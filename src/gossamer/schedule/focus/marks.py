@@ -82,7 +82,7 @@ def focus_of(marks: pa.Table) -> Focus | None:
         return None
     words = learn_words(marks)
     urls, fit = (marks[name].combine_chunks() for name in ("url", "fit"))
-    return Focus(urls, fit, Classifier.of(words) if words.num_rows else None)
+    return Focus(urls, fit, Classifier.from_learned(words) if words.num_rows else None)
 
 
 def learn_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | None:

@@ -66,10 +66,10 @@ def indices(wanted: Floats, yields: Yields) -> Floats:
         share = gain[met] / (gain[met] - gain_before[met])
         index[met] = price + share * (dearer - price)
         gain_before = gain
-    return _bounded(index, wanted, yields)
+    return _bound_index(index, wanted, yields)
 
 
-def _bounded(index: Floats, wanted: Floats, yields: Yields) -> Floats:
+def _bound_index(index: Floats, wanted: Floats, yields: Yields) -> Floats:
     """No page is worth more than what it brings itself, or than the best that it leads to.
 
     Between two prices, the value of a page that leads to many others is no straight line, so the

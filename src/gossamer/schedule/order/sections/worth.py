@@ -76,7 +76,7 @@ class Tree(NamedTuple):
         return are
 
     @classmethod
-    def of(cls, sections: pa.Table) -> Tree:
+    def from_sections(cls, sections: pa.Table) -> Tree:
         names = sections["section"].to_pylist()
         place = {name: n for n, name in enumerate(names)}
         around = [place[next(each for each in _outwards(name) if each in place)] for name in names]
@@ -111,7 +111,7 @@ def add_section_worth(
 
     `finds` counts pages in parts of `unit`; `pages`: those of a round.
     """
-    tree = Tree.of(sections)
+    tree = Tree.from_sections(sections)
     counts = PageCounts(
         *(
             tree.append_rests(sections[name].to_numpy().astype(np.float64))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from gossamer.errors import ConfigError, UsageError
-from gossamer.rules.filter_rules import stored
+from gossamer.rules.filter_rules import stored_rules
 from gossamer.rules.filter_rules.index import RuleIndex
 from gossamer.rules.filter_rules.language import (
     MAX_RULES,
@@ -32,7 +32,7 @@ from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FILTER_RULES
 
 if TYPE_CHECKING:
-    from gossamer.rules.filter_rules.stored import Evidence
+    from gossamer.rules.filter_rules.stored_rules import Evidence
     from gossamer.state.workspace import Workspace
 
 MAX_SEED_HOSTS = 100_000
@@ -70,8 +70,8 @@ def list_rules(work: Workspace) -> list[ListedRule]:
     for name in config.files:
         found += [ListedRule(*placed, "file") for placed in _rules_of_file(work, name)]
     found += [
-        ListedRule(each.parsed, stored.PLACE, each.source, each.enabled, each.evidence)
-        for each in stored.read_rules(work)
+        ListedRule(each.parsed, stored_rules.PLACE, each.source, each.enabled, each.evidence)
+        for each in stored_rules.read_rules(work)
     ]
     if len(found) > MAX_RULES:
         raise ConfigError(
