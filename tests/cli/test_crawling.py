@@ -40,6 +40,7 @@ def rounds_of(folder: Path) -> int:
         return opened.work.round
 
 
+@pytest.mark.slow
 def test_on_a_terminal_crawl_prompts_for_a_contact_and_saves_it(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, b"bot@example.org\n")

@@ -148,6 +148,7 @@ def test_equal_texts_are_copies_however_little_is_their_own(work: Workspace) -> 
     assert {standing(work)[url]["reason"] for url in named} == {"text"}
 
 
+@pytest.mark.slow
 def test_similarities_follow_the_boilerplate(work: Workspace) -> None:
     """They are remembered, but for texts without the boilerplate that is known by then."""
     early = [page(f"http://a.example/{n}", prose(n, 20)) for n in range(9)]

@@ -64,7 +64,8 @@ def rows(work: Workspace, table: Dataset) -> dict[str, dict[str, Any]]:
     return by_url(lsm.current(work, table), lsm.key_column(table))
 
 
-SEEDS = [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)]
+SEEDS = [*(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+SEEDS.append(pytest.param(3, marks=pytest.mark.long))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

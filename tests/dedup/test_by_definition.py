@@ -58,7 +58,7 @@ def check(work: Workspace, history: History) -> None:
 @pytest.mark.parametrize(
     ("seed", "scope"),
     [
-        (1, "domain"),
+        pytest.param(1, "domain", marks=pytest.mark.slow),
         *(
             pytest.param(seed, scope, marks=mark)
             for seed, mark in ((2, pytest.mark.slow), (3, pytest.mark.long))

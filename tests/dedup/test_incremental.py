@@ -163,6 +163,7 @@ def test_a_harvest_follows_the_ranks_of_hosts_whose_pages_have_none(work: Worksp
         }
 
 
+@pytest.mark.slow
 def test_only_ranks_that_may_decide_otherwise_are_followed(work: Workspace) -> None:
     a, b, c = urls = [f"http://{name}.example/" for name in "abc"]
     text = prose(1)

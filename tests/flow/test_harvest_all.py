@@ -99,6 +99,7 @@ def test_the_old_index_answers_until_the_new_one_is_there(crawl: Crawl) -> None:
     assert seen == list(rounds.HARVEST)
 
 
+@pytest.mark.slow
 def test_one_that_dies_leaves_a_crawl_that_goes_on(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -405,7 +405,8 @@ engine.workers = 2
 """
 
 
-@pytest.mark.parametrize("waits", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("waits", [True, False])
 def test_a_crawl_of_everything_gives_what_parsing_afterwards_gives(
     fake: FakeWeb, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool
 ) -> None:

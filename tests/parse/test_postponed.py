@@ -134,6 +134,7 @@ def test_where_nothing_is_due_a_round_parses_what_was_left(
     assert table(idle, "unparsed", 2) == []
 
 
+@pytest.mark.slow
 def test_a_page_that_is_always_killed_does_not_keep_a_crawl_going(
     idle: Workspace, killing: Callable[[dict[str, int]], Killed]
 ) -> None:

@@ -220,6 +220,7 @@ def test_contents_that_were_fetched_days_apart_do_not_contradict(work: Workspace
     assert rules(work)[SID]["state"] == "active"
 
 
+@pytest.mark.slow
 def test_a_section_relies_on_the_host_only_with_some_evidence_of_its_own(work: Workspace) -> None:
     def elsewhere(number: int) -> tuple[str, str]:
         return url(f"/e/{number}?sid=1"), url(f"/e/{number}?sid=2")
@@ -240,6 +241,7 @@ def test_a_parameter_that_matters_elsewhere_keeps_its_section(work: Workspace) -
     assert found["*", "parameter", "sid"]["state"] == "contradicted"
 
 
+@pytest.mark.slow
 def test_many_sections_make_a_rule_for_the_host(work: Workspace) -> None:
     def of(number: int) -> tuple[str, str]:
         return url(f"/{number}/?sid=1"), url(f"/{number}/?sid=2")
@@ -252,9 +254,14 @@ def test_many_sections_make_a_rule_for_the_host(work: Workspace) -> None:
     ("key", "variant"),
     [
         (("/", "slash", ""), "/d{}/"),
-        (("/d/", "index", "index.html"), "/d/{}/index.html"),
-        (("/d/", "case", ""), "/D/A{}"),
-        (("/d/", "parameter", "a&b"), "/d/{}?a=1&b=2"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                (("/d/", "index", "index.html"), "/d/{}/index.html"),
+                (("/d/", "case", ""), "/D/A{}"),
+                (("/d/", "parameter", "a&b"), "/d/{}?a=1&b=2"),
+            )
+        ),
     ],
 )
 def test_kinds_of_forms(work: Workspace, key: tuple[str, str, str], variant: str) -> None:

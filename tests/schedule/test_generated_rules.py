@@ -174,6 +174,7 @@ def test_parameters_and_schemes(work: Workspace) -> None:
     }
 
 
+@pytest.mark.slow
 def test_rules_are_dropped_disabled_and_owned(work: Workspace) -> None:
     put_site(work, site())
     generated(work)
