@@ -23,6 +23,7 @@ from tests.support.place_habits import (
     place,
     places,
     updated,
+    updated_pages,
 )
 
 if TYPE_CHECKING:
@@ -37,30 +38,32 @@ LYING = TRUTHFUL | {"met": 999, "dates": 999}
 NEVER = dict.fromkeys(STORED) | {"url": A, "status": "unfetched", "fetches": 0, "next_fetch_ms": 0}
 
 
-@pytest.mark.parametrize(
-    ("before_ms", "dated_ms", "is_signal"),
-    [
-        (None, VISITED + HOUR_MS, True),
-        (None, VISITED - HOUR_MS, False),  # what was visited has it already
-        (VISITED + HOUR_MS, VISITED + HOUR_MS, False),  # it was told before
-        (VISITED + 2 * HOUR_MS, VISITED + HOUR_MS, False),
-        (VISITED - DAY_MS, VISITED + HOUR_MS, True),
-        (None, NOW + HOUR_MS, True),  # its clock is fast
-        (None, NOW + 2 * DAY_MS, False),  # a coming event
-        (99 * DAY_MS, 100 * DAY_MS, True),  # a day, of which the visit saw a part
-        (None, 100 * DAY_MS, False),
-        (100 * DAY_MS, 100 * DAY_MS, False),
-        (98 * DAY_MS, 99 * DAY_MS, False),
-        (VISITED, None, False),
-    ],
-)
-def test_a_date_is_a_signal_if_it_is_newer_than_the_last_one_and_the_visit(
-    work: Workspace, before_ms: int | None, dated_ms: int | None, is_signal: bool
-) -> None:
-    found = updated(work, dated_ms, page={"dated_ms": before_ms})
-    assert (found["doubt"] > 0) is is_signal
-    dates = [each for each in (before_ms, dated_ms) if each and each <= NOW + DAY_MS]
-    assert found["dated_ms"] == max(dates, default=None)
+DATES: list[tuple[int | None, int | None, bool]] = [
+    (None, VISITED + HOUR_MS, True),
+    (None, VISITED - HOUR_MS, False),  # what was visited has it already
+    (VISITED + HOUR_MS, VISITED + HOUR_MS, False),  # it was told before
+    (VISITED + 2 * HOUR_MS, VISITED + HOUR_MS, False),
+    (VISITED - DAY_MS, VISITED + HOUR_MS, True),
+    (None, NOW + HOUR_MS, True),  # its clock is fast
+    (None, NOW + 2 * DAY_MS, False),  # a coming event
+    (99 * DAY_MS, 100 * DAY_MS, True),  # a day, of which the visit saw a part
+    (None, 100 * DAY_MS, False),
+    (100 * DAY_MS, 100 * DAY_MS, False),
+    (98 * DAY_MS, 99 * DAY_MS, False),
+    (VISITED, None, False),
+]
+"""The latest date of a page before, the one that a listing gives, and whether it is a signal."""
+
+
+def test_a_date_is_a_signal_if_it_is_newer_than_the_last_one_and_the_visit(work: Workspace) -> None:
+    cases = {f"http://{number}.example/news/1": case for number, case in enumerate(DATES)}
+    before = {url: {"dated_ms": before_ms} for url, (before_ms, _, _) in cases.items()}
+    found = updated_pages(work, before, {url: dated_ms for url, (_, dated_ms, _) in cases.items()})
+    signals = {url: found[url]["doubt"] > 0 for url in cases}
+    assert signals == {url: is_signal for url, (_, _, is_signal) in cases.items()}
+    for url, (before_ms, dated_ms, _) in cases.items():
+        dates = [each for each in (before_ms, dated_ms) if each and each <= NOW + DAY_MS]
+        assert found[url]["dated_ms"] == max(dates, default=None)
 
 
 def test_a_signal_of_an_unknown_host_counts_as_priors_say(work: Workspace) -> None:

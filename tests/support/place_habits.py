@@ -11,9 +11,12 @@ from gossamer.tables import HABITS, PAGES
 from tests.support.rows import by_url, put
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gossamer.state.workspace import Workspace
 
     Row = dict[str, Any]
+    Rows = dict[str, Row]
 
 DAY_MS = recrawl.DAY_MS
 HOUR_MS = DAY_MS // 24
@@ -65,19 +68,37 @@ def updated(
         put(work, "pages", [STORED | (page or {}), {"url": LISTING}], round_=0)
         if known:
             put(work, "habits", [place() | row for row in known], round_=0)
+    answers = [] if answer is None else [answer]
+    return _update(work, {A: dated_ms}, answers, round_)[A]
+
+
+def updated_pages(work: Workspace, pages: dict[str, Row], dated: dict[str, int | None]) -> Rows:
+    """The rows of pages, each of another host, after a round that read a listing with dates."""
+    work.clock_ms = NOW
+    stored = [STORED | {"url": url} | changed for url, changed in pages.items()]
+    put(work, "pages", [*stored, {"url": LISTING}], round_=0)
+    return _update(work, dated, [], 1)
+
+
+def _update(
+    work: Workspace, dated: dict[str, int | None], of_a: Sequence[Row], round_: int
+) -> Rows:
     answers = [{"url": LISTING, "fetched_ms": NOW, "outcome": "ok", "digest": f"{round_}"}]
-    if answer is not None:
-        answers.append({"url": A, "fetched_ms": VISITED + DAY_MS, "outcome": "ok", **answer})
+    visited = {"url": A, "fetched_ms": VISITED + DAY_MS, "outcome": "ok"}
+    answers.extend(visited | answer for answer in of_a)
     put(work, "responses", [row | {"round": round_} for row in answers], round_)
-    links = [{"src": LISTING, "dst": A, "relation": "entry", "dated_ms": dated_ms}]
+    links = [
+        {"src": LISTING, "dst": url, "relation": "entry", "dated_ms": dated_ms}
+        for url, dated_ms in dated.items()
+    ]
     put(work, "links", [row | {"round": round_} for row in links], round_)
     texts = [{"url": row["url"], "outcome": "parsed", "round": round_} for row in answers]
-    text_hash = (answer or {}).get("text")
+    text_hash = of_a[0].get("text") if of_a else None
     put(work, "documents", [row | {"text_hash": text_hash} for row in texts], round_)
     with work.step("parse", round_):
         pass
     update.run(work)
-    return by_url(lsm.current(work, PAGES))[A]
+    return by_url(lsm.current(work, PAGES))
 
 
 def places(work: Workspace) -> dict[str, Row]:
