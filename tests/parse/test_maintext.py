@@ -343,7 +343,7 @@ def test_hostile_pages_come_to_an_end(page: str) -> None:
 def test_a_page_of_too_many_boxes_is_read_as_far_as_it_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.html.walk.MAX_BOXES", 10)
+    monkeypatch.setattr("gossamer.parse.html.elements.MAX_BOXES", 10)
     assert lines_of(f"<div><div>{ARTICLE}{'<p>' + OTHER}{'<p>Or' * 50}</div></div>")[:3] == LINES
 
 

@@ -16,13 +16,13 @@ from gossamer.parse.reading.directives import Wishes, wishes
 from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from selectolax.lexbor import LexborHTMLParser
 
     from gossamer.parse.html.jsonld import Thing
 
-    Attributes = Mapping[str, str | None]
+    Attributes = dict[str, str | None]
 
 MAX_VALUE_CHARS = 10_000
 MAX_VALUES = 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.names import (
@@ -20,9 +20,6 @@ from gossamer.parse.maintext.names import (
     NAMED_CHROME,
     judge,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHROME: Final = 16
 """Mark of boxes whose element or ARIA role is boilerplate: nav, footer, a complementary region."""
@@ -72,7 +69,7 @@ _MARKS: Final = {
 """Marks of elements by name, whatever their attributes."""
 
 
-def marks_of(kind: str, attributes: Mapping[str, str | None]) -> int:
+def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
     """Return the marks of an element by its name and attributes, or HIDDEN."""
     marks = _MARKS.get(kind, 0)
     if not attributes:

@@ -1,0 +1,279 @@
+"""What the walk does at the start and at the end of each kind of node: a table by lexbor's tag ids.
+
+Each kind is a class with two methods. `enter` is called at a node's start. It returns the first
+child, if the walk should visit the children; else it has dealt with the whole node. `leave` is
+called at the end of a node with children; the walk then restores the cursor's `box` and `in_link`.
+
+Methods of compiled classes are called through a table of C pointers, so a kind per class costs no
+more than a chain of comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from selectolax.lexbor import LexborHTMLParser
+
+from gossamer.parse.html import findings as on
+from gossamer.parse.html.lines import BREAK, BROKEN, JOINED, OUTSIDE, SPACED
+from gossamer.parse.maintext.blocks import Box
+from gossamer.parse.maintext.marks import HIDDEN, marks_of
+from gossamer.parse.maintext.names import NAMED_CHROME
+from gossamer.parse.page import PERMALINK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selectolax.lexbor import LexborNode
+
+    from gossamer.parse.html.findings import Findings
+
+MAX_BOXES: Final = 200_000
+"""Number of boxes after which no more are told apart: honest pages have 300, large ones 20,000."""
+
+
+class Cursor:
+    """Where the walk is in the tree, and the lists to which it adds what it finds."""
+
+    def __init__(self, found: Findings, *, reveal: bool) -> None:
+        """With `reveal`, elements that their attributes hide are part of the outline."""
+        self.found = found
+        self.lines = found.lines
+        self.pieces, self.ends, self.boxes = self.lines.pieces, self.lines.ends, self.lines.boxes
+        self.box = 0
+        """Number of the innermost box; OUTSIDE in an element that is not in the outline."""
+        self.in_link = False
+        """Whether an open anchor leads to another page."""
+        self.ancestors: list[tuple[LexborNode, Node, int, bool]] = []
+        """Open elements, how they are treated, and the cursor's `box` and `in_link` outside."""
+        self._reveal = reveal
+
+    def end_line(self, end: int) -> None:
+        """End a line of the visible text. `end` says what that means to the outline."""
+        self.pieces.append(BREAK)
+        self.ends.append(end)
+
+    def open_box(self, tag: str, marks: int) -> None:
+        """Begin a box within the present one."""
+        boxes = self.boxes
+        if len(boxes) < MAX_BOXES:
+            boxes.append(Box(tag, self.box, len(self.ends), 0, marks))
+            self.box = len(boxes) - 1
+
+    def close_box(self, around: int) -> None:
+        """End the innermost box, unless it is the one around the present element."""
+        if self.box != around and self.box >= 0:
+            self.boxes[self.box].end = len(self.ends)
+
+    def hide(self) -> bool:
+        """Leave an element out of the outline, and return True, unless it is the root."""
+        if self._reveal or not self.ancestors:
+            return False
+        self.lines.hides = True
+        self.box = OUTSIDE
+        return True
+
+
+class Node:
+    """Visits the children only: comments, and the elements that mean nothing to the walk."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
+        return node.first_child
+
+    def leave(self, cursor: Cursor, around: int) -> None:
+        pass
+
+
+class _Text(Node):
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        text = node.text_content
+        if text and text != PERMALINK:
+            cursor.pieces.append(text)
+            if cursor.in_link and cursor.box >= 0 and not text.isspace():
+                cursor.lines.linked.append((len(cursor.ends), len(text.strip())))
+        return None
+
+
+class _Plain(Node):
+    """An element that is only of interest to `findings.py`."""
+
+    def __init__(
+        self,
+        start: Callable[[Findings, LexborNode], None] | None = None,
+        end: Callable[[Findings], None] | None = None,
+    ) -> None:
+        self.start = start
+        self.end = end
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        if self.start is not None:
+            self.start(cursor.found, node)
+        child = node.first_child
+        if child is None and self.end is not None:
+            self.end(cursor.found)
+        return child
+
+    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
+        if self.end is not None:
+            self.end(cursor.found)
+
+
+class _Block(_Plain):
+    """A box, and a block of the visible text."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[Findings, LexborNode], None] | None = None,
+        end: Callable[[Findings], None] | None = None,
+    ) -> None:
+        super().__init__(start, end)
+        self.name = name
+        self.marks = marks_of(name, {})
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        cursor.end_line(cursor.box)
+        child = super().enter(cursor, node)
+        if child is not None and cursor.box >= 0:
+            attributes = node.attributes
+            marks = marks_of(self.name, attributes) if attributes else self.marks
+            if marks != HIDDEN:
+                cursor.open_box(self.name, marks)
+            elif self.name == "body" or not cursor.hide():
+                cursor.open_box(self.name, 0)
+        return child
+
+    def leave(self, cursor: Cursor, around: int) -> None:
+        super().leave(cursor, around)
+        cursor.end_line(cursor.box)
+        cursor.close_box(around)
+
+
+class _Span(Node):
+    """An inline element that is a box if its attributes mark it as boilerplate."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        child = node.first_child
+        if child is None or cursor.box < 0 or cursor.boxes[cursor.box].tag == "pre":
+            return child
+        attributes = self.attributes_of(node)
+        marks = marks_of("span", attributes) if attributes else 0
+        if marks == HIDDEN:
+            if cursor.hide():
+                cursor.lines.seam(JOINED)
+        elif marks & NAMED_CHROME and len(cursor.boxes) < MAX_BOXES:
+            cursor.lines.seam(cursor.box)
+            cursor.open_box("span", marks)
+        return child
+
+    def leave(self, cursor: Cursor, around: int) -> None:
+        if cursor.box != around:
+            cursor.lines.seam(cursor.box)
+            cursor.close_box(around)
+
+    def attributes_of(self, node: LexborNode) -> dict[str, str | None]:
+        return node.attributes
+
+
+class _Custom(_Span):
+    """An element that HTML does not define. Its name counts as a class."""
+
+    def attributes_of(self, node: LexborNode) -> dict[str, str | None]:
+        attributes = node.attributes
+        attributes["class"] = f"{node.tag} {attributes.get('class') or ''}"
+        return attributes
+
+
+class _LineBreak(Node):
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
+        cursor.end_line(BROKEN if cursor.box >= 0 else OUTSIDE)
+        return None
+
+
+class _Gap(_Plain):
+    """An element whose content is not shown."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        cursor.lines.gap(cursor.box)
+        if self.start is not None:
+            self.start(cursor.found, node)
+        return None
+
+
+class _Anchor(Node):
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        attributes = node.attributes
+        cursor.found.anchors.append((attributes, len(cursor.pieces)))
+        cursor.found.alt = ""
+        child = node.first_child
+        if child is None:
+            on.end_anchor(cursor.found)
+        elif cursor.box >= 0:
+            href = attributes.get("href")
+            if href and href[0] != "#":
+                cursor.in_link = True
+                cursor.lines.links.append(len(cursor.ends))
+        return child
+
+    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
+        on.end_anchor(cursor.found)
+
+
+class _Button(Node):
+    """A block of the visible text that is not in the outline."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        cursor.end_line(SPACED if cursor.box >= 0 else OUTSIDE)
+        child = node.first_child
+        if child is not None:
+            cursor.box = OUTSIDE
+        return child
+
+    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
+        cursor.end_line(OUTSIDE)
+
+
+_BLOCKS: Final = """address article aside blockquote body caption center dd details dialog dir div
+    dl dt fieldset figcaption figure footer form h4 h5 h6 header hgroup legend li main menu nav
+    ol p pre search section summary table tbody td tfoot th thead tr ul"""
+_GAPS: Final = """audio canvas datalist input math noembed noframes noscript object select style svg
+    template textarea video"""
+_BY_NAME: Final[dict[str, Node]] = {
+    **{name: _Block(name) for name in _BLOCKS.split()},
+    **dict.fromkeys(_GAPS.split(), _Gap()),
+    "a": _Anchor(),
+    "abbr": _Plain(on.start_abbreviation),
+    "area": _Plain(on.start_area),
+    "base": _Plain(on.start_base),
+    "br": _LineBreak(),
+    "button": _Button(),
+    "frame": _Plain(on.start_frame),
+    "h1": _Block("h1", on.start_h1, on.end_heading(1)),
+    "h2": _Block("h2", on.start_heading, on.end_heading(2)),
+    "h3": _Block("h3", on.start_heading, on.end_heading(3)),
+    "hr": _LineBreak(),
+    "html": _Plain(on.start_html),
+    "iframe": _Gap(on.start_frame),
+    "img": _Plain(on.start_image),
+    "link": _Plain(on.start_link_element),
+    "meta": _Plain(on.start_meta),
+    "script": _Gap(on.start_script),
+    "source": _Plain(on.start_source),
+    "span": _Span(),
+    "time": _Plain(on.start_time, on.end_time),
+    "title": _Gap(on.start_title),
+}
+
+_TEXT: Final = 2
+"""lexbor's LXB_TAG__TEXT."""
+_KNOWN: Final = 256
+"""Tag ids of nodes other than elements and of elements that HTML defines are smaller than this; the
+ids of others are addresses."""
+_any = LexborHTMLParser("<p>")
+_BY_ID: Final[dict[int, Node]] = {
+    **dict.fromkeys(range(_KNOWN), Node()),
+    **{_any.create_node(name).tag_id: kind for name, kind in _BY_NAME.items()},
+    _TEXT: _Text(),
+}
+KINDS: Final[list[Node]] = [_BY_ID[number] for number in range(_KNOWN)]
+CUSTOM: Final[Node] = _Custom()
