@@ -17,7 +17,7 @@ from gossamer.dedup.boilerplate.host_lines import MIN_PAGES, SHARE
 from gossamer.index.boilerplate import FEW, split_texts
 from gossamer.index.format.analysis import OTHER, STEMMERS
 from gossamer.parse.content import parse_response
-from gossamer.parse.step.task import main_and_boilerplate
+from gossamer.parse.step.page_writer import main_and_boilerplate
 from gossamer.web.lines import LINE, line_hash
 from gossamer.web.urls import host_of
 

@@ -30,7 +30,7 @@ from measuring import Peak, tree_cpu_s
 from gossamer import dedup
 from gossamer.config import Config, EngineConfig
 from gossamer.engine.engine import Engine
-from gossamer.parse.step.task import FLUSH_PAGES
+from gossamer.parse.step.page_writer import FLUSH_PAGES
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store

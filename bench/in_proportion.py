@@ -33,7 +33,7 @@ from measuring import tree_cpu_s
 from gossamer.config import Config
 from gossamer.flow import rounds
 from gossamer.flow.harvests import Harvests
-from gossamer.parse.step.task import FLUSH_PAGES
+from gossamer.parse.step.page_writer import FLUSH_PAGES
 from gossamer.schedule import update
 from gossamer.schedule.due import histogram
 from gossamer.state.workspace import Workspace

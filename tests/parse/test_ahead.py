@@ -23,7 +23,7 @@ from gossamer.fakeweb.hostile import CATALOGUE
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.step import ahead as parsing_ahead
 from gossamer.parse.step import task
-from gossamer.parse.step.job import job_of
+from gossamer.parse.step.planning import create_job
 from gossamer.schedule import generate
 from gossamer.state.finished_files import Handover
 from gossamer.state.heartbeats import heartbeats
@@ -199,7 +199,8 @@ def test_a_harvest_beside_the_round_may_commit_between_fetch_and_parse(work: Wor
             with work.branch() as beside, beside.step("invert", 1):
                 pass
             commit_fetch(work, written)
-        job, files = job_of(work, rules_of(work.config, work.root)), work.store.files("responses")
+        job = create_job(work, rules_of(work.config, work.root))
+        files = work.store.files("responses")
         assert ahead.done(job, files).files == {file.path for file in files}
 
 

@@ -35,6 +35,7 @@ from tests.support.stored_rounds import HOME, Fetched, archive_of, store_round, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from gossamer.parse.step.job import Job, Share
     from gossamer.state.workspace import Workspace
 
 PAGES = [Fetched(f"{HOME}{n}", b"<p>page %d<a href=/from/%d>l</a>" % (n, n)) for n in range(4)]
@@ -271,7 +272,7 @@ def test_a_file_with_slow_pages_is_shared_by_all_tasks(
     killing({})
     shares: list[Any] = []
 
-    def counting(job: task.Job, share: task.Share) -> Any:
+    def counting(job: Job, share: Share) -> Any:
         shares.append(share)
         return task.parse_share(job, share)
 

@@ -10,8 +10,10 @@ from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.parse import Rules
-from gossamer.parse.step import task
+from gossamer.parse.step import page_writer
+from gossamer.parse.step.job import Job, Share
 from gossamer.parse.step.stored import Piece
+from gossamer.parse.step.task import parse_share
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filter_rules.recipe import FilterRecipe
 from gossamer.state.heartbeats import heartbeats
@@ -126,7 +128,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
 def test_the_lines_around_the_main_text_are_told_once(
     text: str | None, main: str | None, row: tuple[str | None, str | None]
 ) -> None:
-    assert task.main_and_boilerplate(text, main) == row
+    assert page_writer.main_and_boilerplate(text, main) == row
 
 
 def test_all_text_of_a_long_page_is_kept_and_a_cut_one_is_marked_truncated(work: Workspace) -> None:
@@ -282,15 +284,15 @@ def test_heartbeats_tell_of_every_page(work: Workspace) -> None:
 
 
 def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task, "FLUSH_PAGES", 2)
+    monkeypatch.setattr(page_writer, "FLUSH_PAGES", 2)
     store_round(work, [Fetched(f"{HOME}{n}", b"<p>x<a href=/l>l") for n in range(5)])
     (file,) = work.store.files("responses", 1)
-    job = task.Job(
+    job = Job(
         *(work.root, 1, work.config, Rules()),
         *(FilterRecipe(work.config.filter, ("example.org",), 2026, None), 0),
         ("documents/t", "links/t", "unparsed/t", "scratch/t"),
     )
-    rows = task.parse_share(job, task.Share(0, (Piece(file.path, 0, 1, file.bytes),)))
+    rows = parse_share(job, Share(0, (Piece(file.path, 0, 1, file.bytes),)))
     files = {row["name"]: row for row in rows if row["path"]}
     written = pq.ParquetFile(f"{work.root}/{files['documents']['path']}")
     assert written.metadata.num_row_groups == 3

@@ -13,10 +13,10 @@ The life of one page:
      A body that was fetched from several URLs is read once (`body_cache.py`).
   4. `content.py` adds what every format has: the language (`language.py`), and the directives for
      crawlers in the HTTP headers (`directives.py`).
-  5. Back in the task, the filters (`rules/filters.py`) check each link, and rules for languages the
-     page (`refused.py`). Dropped links are counted by reason, together with the references that
-     are not links (`urls.refusal`). The others become rows of links, and the page becomes a row of
-     documents.
+  5. Back in the task, the filters (gossamer.rules.filters) check each link, and rules for languages
+     the page. Dropped links are counted by reason, together with the references that are not links
+     (`urls.refusal`). The others become rows of links, and the page becomes a row of documents
+     (`page_writer.py`).
   6. `discovery.py` adds the sitemaps that no page links to. The robots.txt files name them, which
      fetch has stored in `hosts`.
 

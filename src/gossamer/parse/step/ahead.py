@@ -40,9 +40,10 @@ import pyarrow.compute as pc
 from gossamer.errors import StoreError
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.step.budget import SPENT
-from gossamer.parse.step.job import job_of
+from gossamer.parse.step.job import Early, Job, Share
+from gossamer.parse.step.planning import create_job
 from gossamer.parse.step.stored import Piece
-from gossamer.parse.step.task import Early, Job, Share, parse_share
+from gossamer.parse.step.task import parse_share
 from gossamer.state import pausing
 from gossamer.state.finished_files import take_notes
 from gossamer.state.heartbeats import clear
@@ -194,7 +195,7 @@ class Ahead:
         """Make the job of all tasks, and return whether that was possible."""
         work = self._work
         try:
-            job = job_of(work, rules_of(work.config, work.root))
+            job = create_job(work, rules_of(work.config, work.root))
         except Exception:  # noqa: BLE001  # the step meets it again
             return False
         early = Early(

@@ -18,9 +18,10 @@ from gossamer.parse.parsers import rules_of
 from gossamer.parse.process import sandbox
 from gossamer.parse.step.ahead import Done
 from gossamer.parse.step.copies import moving
-from gossamer.parse.step.job import job_of
+from gossamer.parse.step.job import Job, Share
+from gossamer.parse.step.planning import create_job
 from gossamer.parse.step.stored import Piece, pieces, tapered
-from gossamer.parse.step.task import UNREADABLE_DDL, Job, Share, parse_share
+from gossamer.parse.step.task import UNREADABLE_DDL, parse_share
 from gossamer.state.heartbeats import clear
 from gossamer.storage import parquet
 from gossamer.storage.store import Layer
@@ -64,7 +65,7 @@ def run(work: Workspace, ahead: Ahead | None = None) -> StepReport:
         )
     with work.step("parse", round_) as draft:
         hosts = work.store.files(HOSTS.name, round_)
-        job = replace(job_of(work, rules), domain_cpu_s=work.config.parse.domain_cpu_s)
+        job = replace(create_job(work, rules), domain_cpu_s=work.config.parse.domain_cpu_s)
         done = Done() if ahead is None else ahead.done(job, work.store.listed("responses", round_))
         rows = parse_round(work, job, left=left, hosts=hosts, done=done)
         draft.append = layers_of(rows, round_)
@@ -86,7 +87,7 @@ def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None])
     counted as `unreadable`.
     """
     rounds = parsed_rounds(work)
-    job = job_of(work, rules_of(work.config, work.root))
+    job = create_job(work, rules_of(work.config, work.root))
     job = replace(job, unreadable=work.scratch_attempt())
     work.store.files(WARC.name)  # checks them
     layers: dict[str, list[Layer]] = {

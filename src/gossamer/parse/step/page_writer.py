@@ -1,0 +1,202 @@
+"""Writes the rows of parsed pages: documents, and the links that pass the filters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from gossamer.parse.page import Link
+from gossamer.parse.reading.sniff import essence
+from gossamer.parse.step.discovery import is_robots
+from gossamer.parse.step.rewritten import LinkRewriter
+from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
+from gossamer.tables import DOCUMENTS, LINKS
+from gossamer.web.sketches import hash_and_sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from gossamer.parse.page import ParsedPage
+    from gossamer.parse.step.discovery import Announced
+    from gossamer.parse.step.job import Job
+    from gossamer.parse.step.stored import Redirect, ResponseRow
+    from gossamer.rules.filters import Filters
+
+TRUNCATED = "truncated"
+"""Name of the count of pages of which text is missing."""
+FLUSH_PAGES = 2_000
+FLUSH_CHARS = 32_000_000
+"""Rows are written, as a row group, after this many pages or characters of text and links. Text
+counts twice: it is stored whole, and as main text and boilerplate. With small groups, readers of a
+few columns spend most of their time on opening them."""
+
+
+class Source(NamedTuple):
+    """A robots.txt file as the source of links to the sitemaps that it names."""
+
+    round: int
+    url: str
+
+
+class PageWriter:
+    """Writes the documents and links of a task, in batches.
+
+    Invariant: no two rows of links have the same source and target. A robots.txt that was fetched
+    as a page gets no links, since its sitemaps are found through the dataset hosts.
+    """
+
+    def __init__(self, job: Job, filters: Filters) -> None:
+        documents, links, *_ = job.attempts
+        self._round = job.round
+        self._filters = filters
+        self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents, encoding=SMALL_PAGES)
+        self._links = ParquetWriter(job.root, LINKS.name, links)
+        rejected = filters.reject_all
+        self._rewriter = LinkRewriter(job.root, job.url_rules, job.rewritten, rejected)
+        self._document_rows: list[tuple[Any, ...]] = []
+        self._link_columns: tuple[list[Any], ...] = tuple([] for _ in LINKS.schema)
+        """The rows of links by column, as files are written: a page may have thousands."""
+        self._waiting_chars = 0
+        self._counts: Counter[str] = Counter()
+
+    def add(self, answer: ResponseRow, page: ParsedPage) -> None:
+        found = () if is_robots(answer.url) else page.links
+        links = self._add_links(answer, found, answer.depth + 1, first=answer.fetches == 0)
+        self._counts["documents"] += 1
+        if answer.truncated or page.truncated:
+            self._counts[TRUNCATED] += 1
+        self._count_dropped(page.refused)
+        self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
+        self._document_rows.append(document_row(answer, page, links))
+        self._waiting_chars += 2 * len(page.text or "") + len(page.main_text or "")
+        self._flush_when_full()
+
+    def add_redirect(self, redirect: Redirect) -> None:
+        """Add a redirect as a link to its target, which gets the same depth."""
+        if not is_robots(redirect.url):
+            link, hops = Link(redirect.redirect_url, "", "redirect"), redirect.hops + 1
+            self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
+
+    def add_announced(self, found: Announced) -> None:
+        robots = Source(self._round if found.round is None else found.round, found.src)
+        self._add_links(robots, found.links, found.depth + 1, first=False)
+        self._count_dropped(found.refused)
+        self._flush_when_full()
+
+    def _add_links(
+        self,
+        src: ResponseRow | Redirect | Source,
+        found: Sequence[Link],
+        depth: int,
+        hops: int = 0,
+        *,
+        first: bool,
+    ) -> int:
+        """Add a row for each link that passes the filters; return their number."""
+        if self._rewriter:
+            found = self._rewriter.rewritten(src.url, found, depth, hops)
+        reasons = self._filters.reject_all([link.dst for link in found], depth, hops)
+        links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
+        if len(links) < len(found):
+            self._count_dropped(Counter(reason for reason in reasons if reason is not None))
+        self._counts["links"] += len(links)
+        if links:
+            dst, anchor, relation, nofollow, dates = zip(*links, strict=True)
+            round_, url, depth_, hops_, first_ = (
+                (value,) * len(links) for value in (src.round, src.url, depth, hops, first)
+            )
+            dated = map(_ms, dates) if any(dates) else dates
+            rows = (round_, url, dst, anchor, relation, nofollow, dated, depth_, hops_, first_)
+            for column, values in zip(self._link_columns, rows, strict=True):
+                column.extend(values)
+            self._waiting_chars += sum(map(len, dst))
+        return len(links)
+
+    def _count_dropped(self, reasons: Mapping[str, int]) -> None:
+        self._counts.update({f"dropped_{reason}": n for reason, n in reasons.items()})
+
+    def close(self) -> list[Row]:
+        """Write what is left. Return rows of YIELD: the files, and counts."""
+        self._flush()
+        files = [*self._documents.close(), *self._links.close(), *self._rewriter.close()]
+        return files + count_rows(self._counts)
+
+    def _flush_when_full(self) -> None:
+        if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
+            self._flush()
+
+    def _flush(self) -> None:
+        documents = list(zip(*self._document_rows, strict=True))
+        for writer, columns, schema in (
+            (self._documents, documents, DOCUMENTS.schema),
+            (self._links, self._link_columns, LINKS.schema),
+        ):
+            if columns and columns[0]:
+                arrays = [
+                    pa.array(column, field.type)
+                    for column, field in zip(columns, schema, strict=True)
+                ]
+                writer.write(pa.Table.from_arrays(arrays, schema=schema))
+        self._document_rows.clear()
+        for column in self._link_columns:
+            column.clear()
+        self._waiting_chars = 0
+
+
+def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any, ...]:
+    """Return a row of documents, in the order of its columns."""
+    robots = page.robots
+    main, boilerplate = main_and_boilerplate(page.text, page.main_text)
+    return (
+        answer.round,
+        answer.url,
+        answer.host,
+        page.outcome,
+        page.detail,
+        answer.fetched_ms,
+        page.content_type or essence(answer.content_type or "") or None,
+        page.charset,
+        bool(answer.truncated or page.truncated),
+        page.title,
+        page.headline,
+        page.description,
+        page.headings,
+        page.text,
+        main,
+        boilerplate,
+        page.is_doubtful,
+        *hash_and_sketch(main, page.title),
+        page.language,
+        page.language_hint,
+        page.authors,
+        _ms(page.published),
+        _ms(page.modified),
+        page.image,
+        page.site_name,
+        page.page_type,
+        page.canonical,
+        [{"language": language, "url": url} for language, url in page.alternates],
+        robots.noindex,
+        robots.nofollow,
+        robots.noarchive,
+        robots.nosnippet,
+        _ms(robots.unavailable_after),
+        links,
+        answer.body_bytes,
+        answer.digest,
+    )
+
+
+def main_and_boilerplate(text: str | None, main: str | None) -> tuple[str | None, str | None]:
+    """Return the main text, and the lines of the text that are not in it, each once."""
+    if main is None:
+        return text, None
+    lines, inside = dict.fromkeys((text or "").split("\n")), {"", *main.split("\n")}
+    return main, "\n".join([line for line in lines if line not in inside])
+
+
+def _ms(instant: datetime | None) -> int | None:
+    return None if instant is None else int(instant.timestamp() * 1000)
