@@ -99,6 +99,13 @@ def test_teasers_do_not_outweigh_the_article() -> None:
     assert lines_of(page) == LINES * 3
 
 
+def test_links_before_a_list_of_headlines_do_not_make_it_a_list_of_terms() -> None:
+    headline = "<li><a href=/x>The harbour master speaks about the ferry to the island</a></li>"
+    terms = "<li><a href=/y>Oars</a></li>" * 12
+    page = f"<div>{ARTICLE}<ul>{terms}</ul>{ARTICLE}<ul>{headline * 5}</ul>{ARTICLE}</div>"
+    assert lines_of(page) == [*LINES, *["Oars"] * 12, *LINES * 2]
+
+
 def test_the_body_marked_for_search_engines_is_taken_alone() -> None:
     page = f"<div><p>{OTHER}</p><div itemprop=articleBody>{ARTICLE}</div><p>{OTHER}</p></div>"
     assert lines_of(page) == LINES
