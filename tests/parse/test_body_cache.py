@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gossamer.parse.content import parse_page
 from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Page, Rules
-from gossamer.parse.reading.body_cache import latest
+from gossamer.parse.reading.body_cache import remember_latest
 from tests.support import parse_corpus
 from tests.support.parse_corpus import HEADERS, RULES
 
@@ -111,7 +111,7 @@ def test_a_body_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_the_latest_result_is_kept() -> None:
     calls: list[tuple[int, int]] = []
 
-    @latest
+    @remember_latest
     def added(a: int, b: int) -> int:
         calls.append((a, b))
         return a + b
@@ -121,7 +121,7 @@ def test_only_the_latest_result_is_kept() -> None:
 
 
 def test_after_an_error_nothing_is_remembered() -> None:
-    @latest
+    @remember_latest
     def inverse(number: int) -> float:
         return 1 / number
 

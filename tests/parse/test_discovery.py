@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from gossamer import Crawl, parse
-from gossamer.parse.step.discovery import Announced, announced, is_robots
+from gossamer.parse.step.discovery import Announced, is_robots, read_robots_sitemaps
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import HOSTS
 from gossamer.web.urls import UrlRules
@@ -42,7 +42,7 @@ parse.wellknown_paths = ["{WELLKNOWN}", "/feed"]
 
 def found_in(folder: Path, rows: Sequence[Row], wellknown: Sequence[str] = ()) -> list[Announced]:
     path = write_rows(folder / "hosts.parquet", HOSTS.schema, rows)
-    return list(announced([path], 1_000, wellknown, UrlRules()))
+    return list(read_robots_sitemaps([path], 1_000, wellknown, UrlRules()))
 
 
 def targets(found: Sequence[Announced]) -> list[tuple[str, list[str]]]:

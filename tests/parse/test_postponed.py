@@ -25,7 +25,7 @@ from gossamer.parse.step.stored import (
     ResponseRow,
     piece_of,
     pieces,
-    tapered,
+    taper_pieces,
 )
 from gossamer.schedule import update
 from gossamer.storage.store import File
@@ -251,7 +251,7 @@ def test_tasks_take_a_share_of_what_is_left_so_the_last_ones_are_small(
     sizes: list[int], workers: int
 ) -> None:
     cut = [Piece("f", number, len(sizes), size) for number, size in enumerate(sizes)]
-    shares = tapered(cut, workers)
+    shares = taper_pieces(cut, workers)
     assert list(chain.from_iterable(shares)) == cut
     left = sum(sizes)
     for share in shares:
@@ -261,7 +261,7 @@ def test_tasks_take_a_share_of_what_is_left_so_the_last_ones_are_small(
 
 
 def test_two_workers_get_a_quarter_of_what_is_left_each_time() -> None:
-    shares = tapered([Piece("f", number, 32, 100) for number in range(32)], 2)
+    shares = taper_pieces([Piece("f", number, 32, 100) for number in range(32)], 2)
     assert [len(share) for share in shares] == [8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1]
 
 

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.server
 
 @pytest.fixture(scope="module", autouse=True)
 def supported() -> None:
-    if len(sandbox.supported()) < 2:
-        has = " and ".join(sandbox.supported()) or "neither"
+    if len(sandbox.supported_mechanisms()) < 2:
+        has = " and ".join(sandbox.supported_mechanisms()) or "neither"
         lacking(f"this kernel lacks Landlock or seccomp (it has {has}): the sandbox is untested")
 
 

@@ -84,7 +84,7 @@ def status(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     try:
         with work.errors():
             figures = overview(work) | {"pages": page_counts(work)}
-            figures["sandbox"] = list(sandbox.supported())
+            figures["sandbox"] = list(sandbox.supported_mechanisms())
     finally:
         work.close()
     if as_json:

@@ -68,10 +68,10 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
         detail = f"content coding {coding}"[:MAX_DETAIL_CHARS]
         return ParsedPage(outcome="unsupported", detail=detail, content_type=mime)
     label = charset_of(header)
-    return completed(parser(Content(page, mime, label), rules), page, mime, rules)
+    return complete_page(parser(Content(page, mime, label), rules), page, mime, rules)
 
 
-def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
+def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
     """Return the parsed page with its language, the header's directives and checked dates.
 
     Texts end at `rules.max_text_chars`.

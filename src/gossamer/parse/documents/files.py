@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from gossamer.parse.documents import read_binary
 from gossamer.parse.page import ParsedPage
-from gossamer.parse.reading.body_cache import latest
+from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.references import References
 
 if TYPE_CHECKING:
     from gossamer.parse.page import Content, Rules
 
 
-_latest_document = latest(read_binary)
+_latest_document = remember_latest(read_binary)
 
 
 def parse_file(content: Content, rules: Rules) -> ParsedPage:

@@ -19,11 +19,11 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.metadata import metadata
-from gossamer.parse.html.site_rules import rule_for, ruled
+from gossamer.parse.html.site_rules import apply_rule, rule_for
 from gossamer.parse.html.walk import findings
 from gossamer.parse.maintext import MainText, main_text
 from gossamer.parse.page import ParsedPage
-from gossamer.parse.reading.body_cache import latest
+from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
 from gossamer.web.urls import normalize
 
@@ -52,7 +52,7 @@ def parse_html(content: Content, rules: Rules) -> ParsedPage:
     if rule is None:
         return _page(content, _latest_reading(content.page.body, content.label, rules))
     reading, tree = _read(content.page.body, content.label, rules)
-    return ruled(_page(content, reading), tree, content.page, rule)
+    return apply_rule(_page(content, reading), tree, content.page, rule)
 
 
 def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, LexborHTMLParser]:
@@ -64,7 +64,7 @@ def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, Lexbor
     return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
 
 
-@latest
+@remember_latest
 def _latest_reading(body: bytes, label: str | None, rules: Rules) -> Reading:
     reading, _ = _read(body, label, rules)
     return reading

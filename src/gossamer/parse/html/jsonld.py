@@ -57,13 +57,13 @@ def read_jsonld(scripts: Iterable[str]) -> list[Thing]:
         if len(script) > left:
             continue
         left -= len(script)
-        text = _unwrapped(script)
+        text = _unwrap_script(script)
         try:
             _gather(msgspec.json.decode(text), things, MAX_DEPTH)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             if len(text) <= mendable:
                 mendable -= len(text)
-                _gather(_mended(text), things, MAX_DEPTH + 1)
+                _gather(_repair_json(text), things, MAX_DEPTH + 1)
     return things
 
 
@@ -80,7 +80,7 @@ def _gather(value: object, things: list[Thing], depth: int) -> None:
                 _gather(value[name], things, depth - 1)
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap_script(text: str) -> str:
     """Remove the comment and CDATA marks that hide scripts from old browsers and XML parsers."""
     if opening := _OPENING.match(text):
         text = text[opening.end() :]
@@ -90,7 +90,7 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _mended(text: str) -> list[object]:
+def _repair_json(text: str) -> list[object]:
     """Repair invalid JSON; return the values that can be read, in order."""
     if "&" in text[:20]:  # it was escaped as HTML
         text = unescape(text)

@@ -83,7 +83,7 @@ class Lines:
     def visible(self) -> str:
         """Return the visible text: one line for each block that has any."""
         seams = self._seams
-        lines = _folded("".join(self.pieces).replace(SEAM, "")) if seams else self._lines()
+        lines = _fold_lines("".join(self.pieces).replace(SEAM, "")) if seams else self._lines()
         return "\n".join(filter(None, lines))
 
     def outline(self) -> Outline:
@@ -97,7 +97,7 @@ class Lines:
         start_line = next(starts)
         link_chars = links = 0
         parts: list[str] = []
-        for number, (line, end) in enumerate(zip(self._outlined(), self.ends, strict=True)):
+        for number, (line, end) in enumerate(zip(self._outline_lines(), self.ends, strict=True)):
             if (line or parts) and end != OUTSIDE:
                 if end < 0:
                     parts += line, _BETWEEN[end]
@@ -114,7 +114,7 @@ class Lines:
                         tag = around
                     if parts:
                         raw = "".join([*parts, line])
-                        blocks += _split(raw, link_chars, links, end, tag)
+                        blocks += _split_blocks(raw, link_chars, links, end, tag)
                         parts.clear()
                     else:
                         blocks.append(block(line.lstrip(), link_chars, links, end, tag))
@@ -126,10 +126,10 @@ class Lines:
 
     def _lines(self) -> list[str]:
         if self._folded is None:
-            self._folded = _folded("".join(self.pieces))
+            self._folded = _fold_lines("".join(self.pieces))
         return self._folded
 
-    def _outlined(self) -> Sequence[str]:
+    def _outline_lines(self) -> Sequence[str]:
         """Return the lines. Those that hidden elements divide keep a space where they meet."""
         if not self._seams:
             return self._lines()
@@ -144,11 +144,11 @@ class Lines:
         return lines
 
 
-def _folded(text: str) -> list[str]:
+def _fold_lines(text: str) -> list[str]:
     return list(map(" ".join, map(str.split, text.split(BREAK))))
 
 
-def _split(raw: str, link_chars: int, links: int, box: int, tag: str) -> list[Block]:
+def _split_blocks(raw: str, link_chars: int, links: int, box: int, tag: str) -> list[Block]:
     """Return the blocks of a text with line breaks; several in a row end a block."""
     parts = [text for part in _BREAKS_2.split(raw) if (text := fold(part.replace(BREAK, " ")))]
     total = sum(map(len, parts))

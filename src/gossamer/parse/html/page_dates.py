@@ -50,12 +50,12 @@ def page_dates(
     """
     latest = None if fetched is None else fetched + CLOCK_ERROR
     meta = found.meta_contents
-    beside_heading = _beside(found.times, found.h1)
+    beside_heading = _times_near_headings(found.times, found.h1)
     published = _date(
         chain(
             nodes.texts("datePublished", "uploadDate"),
             meta("published"),
-            _agreed(time.value for time in found.times if time.pubdate),
+            _agreed_texts(time.value for time in found.times if time.pubdate),
             (time.value for time in beside_heading if not _is_change(time)),
             nodes.texts("dateCreated"),
         ),
@@ -84,13 +84,13 @@ def _date(texts: Iterable[str], latest: datetime | None) -> datetime | None:
     return None
 
 
-def _agreed(texts: Iterable[str]) -> set[str]:
+def _agreed_texts(texts: Iterable[str]) -> set[str]:
     """Return nothing if the texts differ: teasers have dates too."""
     different = set(texts)
     return different if len(different) == 1 else set()
 
 
-def _beside(times: Iterable[Time], headings: list[int]) -> list[Time]:
+def _times_near_headings(times: Iterable[Time], headings: list[int]) -> list[Time]:
     """Return the time elements near a main heading, the nearest first."""
     near = [
         (abs(distance), time)

@@ -65,14 +65,14 @@ def read_site_rules(path: Path) -> tuple[SiteRule, ...]:
     by_name: dict[str, SiteRule] = {}
     for number, table in enumerate(rules, 1):
         subject = f"{path}, rule {table.get('name', number)}"
-        rule = _checked(table, subject)
+        rule = _check_rule(table, subject)
         if rule.name in by_name:
             raise ConfigError(subject, "another rule has this name", REMEDY)
         by_name[rule.name] = rule
     return tuple(by_name.values())
 
 
-def _checked(table: dict[str, Any], subject: str) -> SiteRule:
+def _check_rule(table: dict[str, Any], subject: str) -> SiteRule:
     single = {name: [table[name]] for name in SELECTORS if isinstance(table.get(name), str)}
     try:
         rule = msgspec.convert(table | single, SiteRule)
@@ -102,7 +102,9 @@ def rule_for(url: str, rules: Rules) -> SiteRule | None:
     return next((rule for rule in rules.sites if _fits(rule.url, url)), None)
 
 
-def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rule: SiteRule) -> ParsedPage:
+def apply_rule(
+    parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rule: SiteRule
+) -> ParsedPage:
     """Return `parsed` with what the rule extracts. Never raises.
 
     It removes the elements that the rule drops from the tree.
@@ -151,7 +153,7 @@ def _first(
     selectors: Iterable[str], tree: LexborHTMLParser, make: Callable[[Iterator[str]], Found]
 ) -> Found | None:
     """Apply `make` to each selector's elements; return the first result that is not empty."""
-    made = (make(map(" ".join, islice(_found(text, tree), MAX_VALUES))) for text in selectors)
+    made = (make(map(" ".join, islice(_find_lines(text, tree), MAX_VALUES))) for text in selectors)
     return next(filter(None, made), None)
 
 
@@ -168,11 +170,11 @@ def _body(rule: SiteRule, tree: LexborHTMLParser) -> str | None:
     for node in chain.from_iterable(selector(text).find(tree) for text in rule.drop):
         if node.parent is not None and node.tag != "html":
             node.remove()
-    bodies = ("\n".join(filter(None, chain.from_iterable(_found(t, tree)))) for t in rule.body)
+    bodies = ("\n".join(filter(None, chain.from_iterable(_find_lines(t, tree)))) for t in rule.body)
     return next(filter(None, bodies), None)
 
 
-def _found(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
+def _find_lines(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
     """Yield the lines of each element that a selector finds; an attribute is one line.
 
     An element inside another found one is left out, as its text is part of the outer one's.

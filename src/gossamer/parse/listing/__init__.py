@@ -49,11 +49,11 @@ def parse_listing(content: Content, rules: Rules) -> ParsedPage:
     body = content.page.body
     if content.mime == SITEMAP:
         if (sitemap := parse_sitemap(body, content.label)) is not None:
-            return _of_sitemap(sitemap, content, rules)
+            return _page_of_sitemap(sitemap, content, rules)
     else:
         feed = parse_feed(body, content.label)
         if feed is not None and (feed.entries or feed.kind != "rdf"):  # most RDF is not a feed
-            return _of_feed(feed, content, rules)
+            return _page_of_feed(feed, content, rules)
     kind = "application/json" if content.mime == JSON_FEED else "application/xml"
     return parse_file(content._replace(mime=kind), rules)
 
@@ -65,10 +65,10 @@ def parse_lines(content: Content, text: str, rules: Rules) -> ParsedPage | None:
     if not first or not all(map(_LINE.fullmatch, first)):
         return None
     sitemap = parse_sitemap(content.page.body, content.label)
-    return None if sitemap is None else _of_sitemap(sitemap, content, rules)
+    return None if sitemap is None else _page_of_sitemap(sitemap, content, rules)
 
 
-def _of_sitemap(sitemap: Sitemap, content: Content, rules: Rules) -> ParsedPage:
+def _page_of_sitemap(sitemap: Sitemap, content: Content, rules: Rules) -> ParsedPage:
     refused, references = _begun(sitemap.refused)
     relation = "sitemap" if sitemap.kind == "index" else "entry"
     for entry in sitemap.entries:
@@ -87,7 +87,7 @@ def _of_sitemap(sitemap: Sitemap, content: Content, rules: Rules) -> ParsedPage:
     return _listing(content, references, refused, rules)
 
 
-def _of_feed(feed: Feed, content: Content, rules: Rules) -> ParsedPage:
+def _page_of_feed(feed: Feed, content: Content, rules: Rules) -> ParsedPage:
     refused, references = _begun(feed.refused)
     for entry in feed.entries:
         title, dated = entry.title or "", entry.updated or entry.published

@@ -10,7 +10,7 @@ How a page is processed:
    by DECAY per level, to the boxes around it, as in Readability. So the box around the paragraphs
    wins over a single paragraph and over the page; a list of teasers loses, as each item is a box
    of its own.
-4. `_widened` adds the text around the core while that is prose.
+4. `_widen_core` adds the text around the core while that is prose.
 5. `trim.py` drops lists of links, the title, bylines before the first paragraph, and what follows
    the last one.
 
@@ -42,8 +42,8 @@ from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.boilerplate import (
     ENOUGH_CHARS,
     PROSE_AROUND,
+    mark_kept_blocks,
     with_insets,
-    without_boilerplate,
     without_dialogs,
 )
 from gossamer.parse.maintext.marks import BODY
@@ -54,10 +54,10 @@ from gossamer.parse.maintext.trim import (
     MAX_LINKED,
     PARAGRAPH_CHARS,
     after_title,
-    folded,
+    drop_link_lists,
+    fold_words,
     is_title,
-    trimmed,
-    without_links,
+    trim_ends,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def main_text(
         if sum(shown) >= ENOUGH_CHARS:
             outline, prose = other, shown
     blocks = outline.blocks
-    chosen, is_doubtful = _chosen(outline, prose, folded(title))
+    chosen, is_doubtful = _choose_blocks(outline, prose, fold_words(title))
     return MainText("\n".join([blocks[index].text for index in chosen]), is_doubtful)
 
 
@@ -136,23 +136,25 @@ def _prose(block: Block) -> int:
     return chars - block.link_chars
 
 
-def _chosen(outline: Outline, prose: Sequence[int], title: str) -> tuple[Sequence[int], bool]:
+def _choose_blocks(
+    outline: Outline, prose: Sequence[int], title: str
+) -> tuple[Sequence[int], bool]:
     """Return the numbers of the blocks that are main text, and whether that is doubtful."""
     blocks = outline.blocks
     prose = without_dialogs(outline, prose)
     found = threads(outline, prose)
-    kept, marks_count = without_boilerplate(outline, prose, found.comments)
+    kept, marks_count = mark_kept_blocks(outline, prose, found.comments)
     sums = Sums.of(blocks, prose, kept)
     if sums.prose[-1] <= MIN_PROSE * sums.chars[-1]:
         start, end = _index(outline, sums, title)
         return [index for index in range(start, end) if kept[index]], True
     core = _core(outline, sums)
     headline = _after_headline(blocks[: core.start], title)
-    start, end, is_reference = _widened(outline.boxes, sums, core, headline)
+    start, end, is_reference = _widen_core(outline.boxes, sums, core, headline)
     kept = with_insets(outline, prose, kept, start, end)
-    chosen = after_title(blocks, without_links(outline, sums, kept, start, end), title)
+    chosen = after_title(blocks, drop_link_lists(outline, sums, kept, start, end), title)
     if not is_reference:
-        chosen = list(trimmed(blocks, chosen, title, found.posts_end))
+        chosen = list(trim_ends(blocks, chosen, title, found.posts_end))
     return chosen, not marks_count
 
 
@@ -200,7 +202,9 @@ def _after_headline(blocks: Sequence[Block], title: str) -> int:
     return 0
 
 
-def _widened(boxes: Sequence[Box], sums: Sums, core: Box, headline: int) -> tuple[int, int, bool]:
+def _widen_core(
+    boxes: Sequence[Box], sums: Sums, core: Box, headline: int
+) -> tuple[int, int, bool]:
     """Return the range of blocks that belong to the core, and whether the page is a reference."""
     start, end = core.start, core.end
     is_reference = False

@@ -38,7 +38,7 @@ _ARTICLES: Final = ARTICLE | BODY | NAMED_BODY
 T = TypeVar("T")
 
 
-def without_boilerplate(
+def mark_kept_blocks(
     outline: Outline, prose: Sequence[int], comments: Sequence[Range]
 ) -> tuple[list[bool], bool]:
     """Return which blocks to keep, and whether marks have counted.

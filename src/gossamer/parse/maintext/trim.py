@@ -45,7 +45,7 @@ _ENDS: Final = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔�
 _WORD: Final = re.compile(r"\w+")
 
 
-def without_links(
+def drop_link_lists(
     outline: Outline, sums: Sums, kept: Sequence[bool], start: int, end: int
 ) -> list[int]:
     """Return the numbers of the kept blocks of a range that are not just links to other pages."""
@@ -117,7 +117,7 @@ def after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[
     return chosen if first_h1 is None else chosen[first_h1 + 1 :]
 
 
-def trimmed(
+def trim_ends(
     blocks: Sequence[Block], chosen: Sequence[int], title: str, posts_end: int
 ) -> Sequence[int]:
     """Return the blocks from the first paragraph, with the headings right above it, to the last.
@@ -187,12 +187,12 @@ def _is_linked(block: Block) -> bool:
 
 
 def is_title(block: Block, title: str) -> bool:
-    """Whether a block is a heading whose words occur in the page's title, which is `folded`."""
+    """Whether a block is a heading whose words occur in the page's title, which is `fold_words`."""
     if block.tag not in HEADINGS:
         return False
-    words = folded(block.text)
+    words = fold_words(block.text)
     return len(words) >= MIN_TITLE_CHARS and words in title
 
 
-def folded(text: str) -> str:
+def fold_words(text: str) -> str:
     return " ".join(_WORD.findall(text[:MAX_TITLE_CHARS].lower()))

@@ -157,24 +157,24 @@ class GuardedParser:
 
         Raises EngineError if no process can be started; no page makes it raise.
         """
-        answer = self._tried(page)
+        answer = self._try_page(page)
         if isinstance(answer, _End) and answer.limit is None:
-            answer = self._tried(page)
+            answer = self._try_page(page)
         if isinstance(answer, ParsedPage):
             return answer
         ended = f"the parser ended with exit code {answer.code}"
         if answer.limit is None and answer.code in KILLED:
             return ParsedPage(outcome="interrupted", detail=f"{ended}, twice")
-        return _failed(answer.limit or ended)
+        return _failed_page(answer.limit or ended)
 
-    def _tried(self, page: Page) -> ParsedPage | _End:
+    def _try_page(self, page: Page) -> ParsedPage | _End:
         process = self._process or self._start()
         if isinstance(process, _End):
             return process
         began_s = time.monotonic()
         answer, wrong = None, None
         try:
-            answer = _asked(process, msgspec.msgpack.encode(page), began_s + self._max_wall_s)
+            answer = _exchange(process, msgspec.msgpack.encode(page), began_s + self._max_wall_s)
         except BrokenPipeError:
             pass
         except TimeoutError:
@@ -186,7 +186,7 @@ class GuardedParser:
             if wrong is not None:
                 process.kill()
             code = self._end(process)
-            return _End(code, wrong or self._exceeded(code))
+            return _End(code, wrong or self._exceeded_limit(code))
         (cpu_s,) = _CPU.unpack_from(answer)
         self.cpu_s += min(max(0.0, cpu_s), self._max_cpu_s + 1)  # also if it is not a number
         if _resident_bytes(process.pid) > MAX_KEPT_BYTES:
@@ -195,7 +195,7 @@ class GuardedParser:
             return self._answer.decode(memoryview(answer)[_CPU.size :])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             # A plugin's parser may fill in anything, and a process that was taken over even more.
-            return _failed(f"the parser returned an invalid page: {error}")
+            return _failed_page(f"the parser returned an invalid page: {error}")
 
     def _start(self) -> subprocess.Popen[bytes] | _End:
         usual = self._sandboxed and self._max_cpu_s == MAX_CPU_S
@@ -222,7 +222,7 @@ class GuardedParser:
                     pipe.close()
         return process.wait()
 
-    def _exceeded(self, code: int) -> str | None:
+    def _exceeded_limit(self, code: int) -> str | None:
         if code == -signal.SIGXCPU:
             return f"takes more than {self._max_cpu_s} s to parse"
         return None
@@ -276,10 +276,10 @@ def _answer(page: Page, rules: Rules) -> bytes:
     try:
         return msgspec.msgpack.encode(parse_page(page, rules))
     except Exception as error:  # noqa: BLE001  # any page may break a parser
-        return msgspec.msgpack.encode(_failed(repr(error)))
+        return msgspec.msgpack.encode(_failed_page(repr(error)))
 
 
-def _failed(why: str) -> ParsedPage:
+def _failed_page(why: str) -> ParsedPage:
     return ParsedPage(outcome="failed", detail=why[:MAX_DETAIL_CHARS])
 
 
@@ -312,7 +312,7 @@ def _send(pipe: IO[bytes] | None, frame: bytes) -> None:
         pipe.flush()
 
 
-def _asked(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> bytearray | None:
+def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> bytearray | None:
     """Send a page; return the answer, or None if the process ended before.
 
     It trusts nothing that comes back, because the page may have taken over the process. Raises
@@ -326,17 +326,17 @@ def _asked(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> byt
     while rest:
         _await(sending, select.POLLOUT, until_s)
         rest = rest[os.write(sending, rest) :]
-    head = _read(receiving, _LENGTH_BYTES, until_s)
+    head = _read_bytes(receiving, _LENGTH_BYTES, until_s)
     length = int.from_bytes(head, "little")
     if len(head) < _LENGTH_BYTES:
         return None
     if not _CPU.size <= length <= MAX_MEMORY_BYTES:
         raise _BadAnswer(f"the parser sent an answer of {length:,} bytes")
-    answer = _read(receiving, length, until_s)
+    answer = _read_bytes(receiving, length, until_s)
     return answer if len(answer) == length else None
 
 
-def _read(pipe: int, size: int, until_s: float) -> bytearray:
+def _read_bytes(pipe: int, size: int, until_s: float) -> bytearray:
     """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError."""
     data = bytearray()
     while len(data) < size:

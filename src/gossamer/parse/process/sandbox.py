@@ -80,7 +80,7 @@ def environment(ours: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in ours.items() if _ENVIRONMENT.fullmatch(name)}
 
 
-def supported() -> tuple[str, ...]:
+def supported_mechanisms() -> tuple[str, ...]:
     """Return the mechanisms that the kernel has, such as `landlock 6` and `seccomp`."""
     found = []
     if version := _landlock_version():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
-def latest(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def remember_latest(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let a function return its latest result again if it is called with equal arguments.
 
     Callers share the result, so nobody may change it. In contrast to lru_cache, arguments are

@@ -237,7 +237,7 @@ def _read(sample: str, letters: int, hint: str | None) -> str | None:
     best = next(iter(likelihoods), "")
     first, second = [*likelihoods.values(), 0.0, 0.0][:2]
     decided = first >= -math.log(1 - MIN_SCORE) and letters * (first - second) >= MIN_EVIDENCE
-    language = _with_rivals(best, sample, hint, traits=1 if decided else 3)
+    language = _resolve_rivals(best, sample, hint, traits=1 if decided else 3)
     if decided or language != best:
         return language
     for language, script in _SCRIPTS:
@@ -248,7 +248,7 @@ def _read(sample: str, letters: int, hint: str | None) -> str | None:
     return hint if doubt <= MAX_DOUBT or unknown else None
 
 
-def _with_rivals(language: str, sample: str, hint: str | None, *, traits: int) -> str:
+def _resolve_rivals(language: str, sample: str, hint: str | None, *, traits: int) -> str:
     """Return the rival of the detected language that has enough distinctive traits, or itself."""
     for rival in _RIVALS.get(language, ()):
         if rival.surplus(sample) >= traits - (hint == rival.language):

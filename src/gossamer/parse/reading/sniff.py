@@ -175,7 +175,7 @@ def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> 
         return _text_or_binary(header)
     found = None
     if supplied == "text/html":
-        found = _feed(header)
+        found = _feed_type(header)
     elif supplied.startswith("image/"):
         found = _first(_IMAGES, header)
     elif supplied.startswith(("audio/", "video/")) or supplied == "application/ogg":
@@ -251,7 +251,7 @@ def _text_or_binary(header: bytes) -> str:
     return "text/plain" if len(header.translate(None, _BINARY_BYTES)) == len(header) else BINARY
 
 
-def _feed(header: bytes) -> str | None:
+def _feed_type(header: bytes) -> str | None:
     """Return the type of a feed, or None (§7.3)."""
     root = _root(header)
     return root if root in (RSS, ATOM) else None

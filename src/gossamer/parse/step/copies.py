@@ -97,10 +97,12 @@ def answers_of(root: str, pieces: Sequence[Piece], moved: Sequence[str]) -> list
     files = [(piece, read_answers(f"{root}/{piece.path}")) for piece in pieces]
     names = {answers[-1].warc_file for _, answers in files if answers}  # the first may be lost
     moves = read_moves(moved, sorted(names))
-    return [page for piece, answers in files for page in gathered(answers, piece, moves)]
+    return [page for piece, answers in files for page in gather_copies(answers, piece, moves)]
 
 
-def gathered(answers: Sequence[ResponseRow], piece: Piece, moves: Moves) -> Iterator[ResponseRow]:
+def gather_copies(
+    answers: Sequence[ResponseRow], piece: Piece, moves: Moves
+) -> Iterator[ResponseRow]:
     """Yield the pages of a piece of a file that stay, each followed by those that move to it.
 
     `answers` are those of the whole file. Pages move to the first record that has their body.

@@ -49,7 +49,7 @@ def is_robots(url: str) -> bool:
     return url.endswith(ROBOTS_TXT) and url == origin_of(url) + ROBOTS_TXT
 
 
-def announced(
+def read_robots_sitemaps(
     paths: Sequence[str], since_ms: int, wellknown: Sequence[str], rules: UrlRules
 ) -> Iterator[Announced]:
     """Yield the sitemaps of each robots.txt in these files of `hosts` that was fetched since then.
@@ -57,7 +57,7 @@ def announced(
     If a robots.txt names no sitemap or does not exist (404), they are the `wellknown` paths.
     """
     for path in paths:
-        for file, depth in _fetched(path, since_ms):
+        for file, depth in _newer_robots(path, since_ms):
             verdict = robots.judge(file["status"], file["body"] or b"")
             targets = () if verdict is None else verdict.sitemaps or wellknown
             if targets:
@@ -69,7 +69,7 @@ def announced(
                 yield Announced(src, depth or 0, references.links(src, src, rules), refused)
 
 
-def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
+def read_previous_sitemaps(paths: Sequence[str]) -> Iterator[Announced]:
     """Yield the sitemaps that were announced by robots.txt files, from these files of `links`."""
     columns = ["src", "dst", "relation", "depth", "round"]
     only = [("relation", "=", "sitemap")]
@@ -84,7 +84,7 @@ def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
             yield Announced(src, depth, tuple(links), Counter(), round_)
 
 
-def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
+def _newer_robots(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
     """Yield the newer robots.txt files with their hosts' depths. Bodies of others stay unread."""
     with parquet.open_parquet(path) as hosts:
         for batch in hosts.iter_batches(HOSTS_AT_ONCE, columns=["depth", "robots"]):

@@ -20,7 +20,7 @@ from gossamer.parse.step.ahead import Done
 from gossamer.parse.step.copies import moving
 from gossamer.parse.step.job import Job, Share
 from gossamer.parse.step.planning import create_job
-from gossamer.parse.step.stored import Piece, pieces, tapered
+from gossamer.parse.step.stored import Piece, pieces, taper_pieces
 from gossamer.parse.step.task import UNREADABLE_DDL, parse_share
 from gossamer.state.heartbeats import clear
 from gossamer.storage import parquet
@@ -51,7 +51,7 @@ def run(work: Workspace, ahead: Ahead | None = None) -> StepReport:
     file is missing or incomplete, and ConfigError for unusable settings, site rules and plugins.
     """
     rules = rules_of(work.config, work.root)
-    if rules.sandbox and len(sandbox.supported()) < COMPLETE:
+    if rules.sandbox and len(sandbox.supported_mechanisms()) < COMPLETE:
         _log.warning("the kernel lacks Landlock or seccomp: hostile pages are less contained")
     round_ = work.round
     if "parse" in work.store.manifest.steps_of(round_):
@@ -102,14 +102,16 @@ def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None])
         counts += counts_of(rows)
         made = layers_of(rows, round_)
         if (unreadable := made.pop("scratch", None)) is not None:
-            made = _with_kept(work, made, unreadable)
+            made = _keep_unreadable(work, made, unreadable)
         for name, layer in made.items():
             layers[name].append(layer)
     draft.replace |= {name: tuple(stack) for name, stack in layers.items()}
     draft.counts |= counts
 
 
-def _with_kept(work: Workspace, made: dict[str, Layer], unreadable: Layer) -> dict[str, Layer]:
+def _keep_unreadable(
+    work: Workspace, made: dict[str, Layer], unreadable: Layer
+) -> dict[str, Layer]:
     """Add the old documents and links of unreadable pages to the new layers of a round."""
     round_ = unreadable.round
     pages = work.engine.read(
@@ -172,7 +174,7 @@ def parse_round(
     job = replace(job, files=(paths(files), paths(left)), moved=moved, spent=done.spent)
     workers = work.engine.workers
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
-    new, old = (tapered(some, workers) for some in cut)
+    new, old = (taper_pieces(some, workers) for some in cut)
     tasks = max(len(new), len(old), 1)
     robots, before = (balance(some, tasks) for some in (hosts, links))
     parts = zip_longest(new, old, robots, before, fillvalue=())

@@ -81,7 +81,7 @@ def pieces(files: Sequence[File], tasks: int) -> list[Piece]:
     return cut
 
 
-def tapered(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
+def taper_pieces(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
     """Distribute pieces over tasks that become smaller, for workers that take one after the other.
 
     Each task gets about 1/(2 `workers`) of the bytes that are left, and at least one piece. So

@@ -16,7 +16,7 @@ from gossamer.parse.page import Page, ParsedPage
 from gossamer.parse.process.guard import standing_parser
 from gossamer.parse.step.budget import SPENT, Budget, domain_weights
 from gossamer.parse.step.copies import answers_of
-from gossamer.parse.step.discovery import announced, announced_before, is_robots
+from gossamer.parse.step.discovery import is_robots, read_previous_sitemaps, read_robots_sitemaps
 from gossamer.parse.step.page_writer import PageWriter
 from gossamer.parse.step.postponed import INTERRUPTED, POSTPONED, RETRIED, LeftWriter
 from gossamer.parse.step.stored import bodies, piece_of, read_answers, read_redirects
@@ -125,9 +125,9 @@ def _add_other_links(job: Job, share: Share, writer: PageWriter) -> None:
         writer.add_redirect(redirect)
     wellknown = job.config.parse.wellknown_paths
     hosts, links = ([f"{job.root}/{file}" for file in some] for some in (share.hosts, share.links))
-    for found in announced(hosts, job.fetch_began_ms, wellknown, job.config.urls):
+    for found in read_robots_sitemaps(hosts, job.fetch_began_ms, wellknown, job.config.urls):
         writer.add_announced(found)
-    for found in announced_before(links):
+    for found in read_previous_sitemaps(links):
         writer.add_announced(found)
 
 

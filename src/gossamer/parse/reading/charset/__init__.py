@@ -78,26 +78,26 @@ def decode(body: bytes, declared: str | None) -> tuple[str, str]:
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
-            return _decoded(body[len(mark) :], name), name
-    if (disguised := _like_ascii(body)) is not None:
-        return _decoded(body, disguised), disguised
+            return _decode_as(body[len(mark) :], name), name
+    if (disguised := _detect_like_ascii(body)) is not None:
+        return _decode_as(body, disguised), disguised
     utf8 = _strict_utf8(body)
-    labels = _declared(body, declared)
+    labels = _declared_encodings(body, declared)
     if utf8 is not None and (
         len(body) - len(utf8) >= CERTAIN_BYTES
         or labels[:1] in ([], ["utf-8"])
         or _plain_ascii(body)
     ):
         return utf8, "utf-8"
-    if (believed := _believed(body, labels)) is not None:
+    if (believed := _decode_as_declared(body, labels)) is not None:
         return believed
     if utf8 is not None:
         return utf8, "utf-8"
-    name = _guessed(body) or next((name for name in labels if name != "utf-8"), DEFAULT)
-    return _decoded(body, name), name
+    name = _guess_encoding(body) or next((name for name in labels if name != "utf-8"), DEFAULT)
+    return _decode_as(body, name), name
 
 
-def _like_ascii(body: bytes) -> str | None:
+def _detect_like_ascii(body: bytes) -> str | None:
     """Detect encodings that look like ASCII: UTF-16 without a byte-order mark, and ISO-2022-JP."""
     start = body[:START_BYTES]
     nuls = {"utf-16be": start[::2].count(0), "utf-16le": start[1::2].count(0)}
@@ -105,12 +105,12 @@ def _like_ascii(body: bytes) -> str | None:
     if nuls[name] >= max(MIN_NULS, len(start) / 16, 8 * nuls[fewer]):
         return name
     if b"\x1b" in body and b"\x1b$" in body and body.isascii():  # one is found sooner
-        text = _decoded(body, "iso-2022-jp")
+        text = _decode_as(body, "iso-2022-jp")
         return "iso-2022-jp" if fits(text, "iso-2022-jp") else None
     return None
 
 
-def _declared(body: bytes, header: str | None) -> list[str]:
+def _declared_encodings(body: bytes, header: str | None) -> list[str]:
     """Return the known encodings that header, XML declaration and meta declare."""
     xml = _XML.match(body)
     written = (xml and encoding_of(xml[1].decode()), declared_in_meta(body))
@@ -120,44 +120,44 @@ def _declared(body: bytes, header: str | None) -> list[str]:
     return [name for name in labels if name is not None]
 
 
-def _believed(body: bytes, labels: list[str]) -> tuple[str, str] | None:
+def _decode_as_declared(body: bytes, labels: list[str]) -> tuple[str, str] | None:
     """Return the text in a declared encoding and that encoding; None if the bytes support none."""
-    texts = {name: _decoded(body, name) for name in sorted(labels, key=DEFAULT.__eq__)}
+    texts = {name: _decode_as(body, name) for name in sorted(labels, key=DEFAULT.__eq__)}
     fitting = {codec_of(name): name for name, text in texts.items() if fits(text, name)}
     if not fitting:
         return None
     name = next(iter(fitting.values()))
     enough = beyond_ascii(texts[name]) >= ENOUGH_CHARS
     if len(fitting) > 1:
-        likely = sample(_decoded(body, _detected(body) or name))
+        likely = sample(_decode_as(body, _detect_encoding(body) or name))
         name = max(fitting.values(), key=lambda each: _agreement(sample(texts[each]), likely))
     elif enough and name in _DOUBTS:
-        found = _guessed(body)
+        found = _guess_encoding(body)
         name = found if found is not None and found in _DOUBTS[name] else name
     elif name == DEFAULT:
-        name = _of_language(body) or name
-    return texts.get(name) or _decoded(body, name), name
+        name = _encoding_of_language(body) or name
+    return texts.get(name) or _decode_as(body, name), name
 
 
-def _guessed(body: bytes) -> str | None:
+def _guess_encoding(body: bytes) -> str | None:
     """Return the encoding by the detector, or by the page's language if that is more reliable."""
-    found, usual = _detected(body), _of_language(body)
+    found, usual = _detect_encoding(body), _encoding_of_language(body)
     if usual is None or found is None:
         return usual or found
     if usual == DEFAULT and found in LATIN:
         return usual
-    text = _decoded(body, found)
+    text = _decode_as(body, found)
     return found if beyond_ascii(text) >= ENOUGH_CHARS and fits(text, found) else usual
 
 
-def _of_language(body: bytes) -> str | None:
+def _encoding_of_language(body: bytes) -> str | None:
     """Return the usual encoding of the language that the page declares, if the bytes support it."""
     declared = _LANGUAGE.search(body, 0, PRESCAN_BYTES)
     name = usual_encoding(declared[1].decode()) if declared else None
-    return name if name is not None and fits(_decoded(body, name), name) else None
+    return name if name is not None and fits(_decode_as(body, name), name) else None
 
 
-def _detected(body: bytes) -> str | None:
+def _detect_encoding(body: bytes) -> str | None:
     """Detect the encoding by uchardet, in its own names: resiliparse maps unknown ones to UTF-8."""
     found = detect_encoding(body, max_len=DETECT_BYTES, html5_compatible=False)
     name = encoding_of(found or "")
@@ -177,7 +177,7 @@ def _plain_ascii(body: bytes) -> bool:
     return body.isascii() and b"\0" not in body and b"\x1b" not in body
 
 
-def _decoded(body: bytes, name: str) -> str:
+def _decode_as(body: bytes, name: str) -> str:
     return body.decode(codec_of(name), "replace")
 
 

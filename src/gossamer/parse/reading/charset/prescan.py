@@ -40,11 +40,11 @@ def declared_in_meta(body: bytes) -> str | None:
     start = body[:PRESCAN_BYTES]
     if b"charset" not in start.lower():
         return None
-    declared = (_declared(tag["meta"]) for tag in _TAG.finditer(start) if tag["meta"])
+    declared = (_encoding_in_attributes(tag["meta"]) for tag in _TAG.finditer(start) if tag["meta"])
     return next(filter(None, declared), None)
 
 
-def _declared(attributes: bytes) -> str | None:
+def _encoding_in_attributes(attributes: bytes) -> str | None:
     """Return the encoding by the attributes of one meta element. Of equal names the first counts.
 
     An attribute `charset` takes precedence over `content`, even if its value is unknown.
