@@ -29,7 +29,7 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     import pyarrow.parquet as pq
 
     from gossamer.config import FetchConfig
-    from gossamer.fetch.part import Part
+    from gossamer.fetch.part import FetchPart
     from gossamer.fetch.task import fetch_part
     from gossamer.storage.task_output import counts_of
     from gossamer.tables import FETCHLIST
@@ -52,7 +52,7 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     path = Path(root.name, "fetchlist.parquet")
     pq.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema), path)
     attempts = ("responses/1", "warc/1", "hosts/1")
-    part = Part(root.name, 1, 0, (str(path),), (), config, UrlRules(), attempts)
+    part = FetchPart(root.name, 1, 0, (str(path),), (), config, UrlRules(), attempts)
 
     def run() -> int:
         counts = counts_of(fetch_part(part))

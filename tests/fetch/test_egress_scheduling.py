@@ -15,7 +15,7 @@ from gossamer.fetch import task
 from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.cluster.egress_scheduling import PATIENCE_S, TRIES, Offer, take
 from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, Tenure
-from gossamer.fetch.part import Part
+from gossamer.fetch.part import FetchPart
 from gossamer.flow import rounds
 from gossamer.schedule import generate
 from gossamer.storage.task_output import count_rows, counts_of
@@ -50,11 +50,11 @@ def is_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda groups: monkeypatch.setenv(GROUPS, groups)
 
 
-def parts(root: str, *groups: str) -> list[Part]:
+def parts(root: str, *groups: str) -> list[FetchPart]:
     """Parts that are bound to these groups, each to some that are separated by blanks."""
     common = (FetchConfig(), UrlRules(), ATTEMPTS)
     return [
-        Part(root, 1, n, (), (), *common, run=RUN, egress=frozenset(each.split()))
+        FetchPart(root, 1, n, (), (), *common, run=RUN, egress=frozenset(each.split()))
         for n, each in enumerate(groups)
     ]
 
@@ -167,7 +167,7 @@ def fetched_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The parts that were fetched, in their order, by tasks that do nothing else."""
     numbers: list[int] = []
 
-    def fetch_part(part: Part, _tenure: Tenure) -> list[Row]:
+    def fetch_part(part: FetchPart, _tenure: Tenure) -> list[Row]:
         numbers.append(part.number)
         return count_rows({"ok": 5})
 
@@ -180,7 +180,7 @@ def test_waves_go_on_until_all_is_fetched(
     root: str, is_in: Callable[[str], None], fetched_numbers: list[int]
 ) -> None:
     cluster = Cluster(is_in, "eu", "us", "")
-    rows, left = egress_scheduling.fetched(
+    rows, left = egress_scheduling.fetch_parts(
         cast("Engine", cluster), parts(root, "us", "us", "us", "eu", "")
     )
     assert sorted(fetched_numbers) == [0, 1, 2, 3, 4]
@@ -192,7 +192,7 @@ def test_waves_end_if_nobody_can_fetch_what_is_left(
     root: str, is_in: Callable[[str], None], fetched_numbers: list[int]
 ) -> None:
     cluster = Cluster(is_in, "eu")
-    rows, left = egress_scheduling.fetched(cast("Engine", cluster), parts(root, "us", "eu"))
+    rows, left = egress_scheduling.fetch_parts(cast("Engine", cluster), parts(root, "us", "eu"))
     assert fetched_numbers == [1]
     assert counts_of(rows) == {"ok": 5}
     assert [part.number for part in left] == [0]

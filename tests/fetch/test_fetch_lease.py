@@ -158,7 +158,7 @@ def test_a_claim_of_a_number_has_one_owner(folder: Path, s3: str) -> None:
 
 def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_lease, "BEAT_S", 0.001)
-    with fetch_lease.held(str(tmp_path), cluster()) as run:
+    with fetch_lease.hold(str(tmp_path), cluster()) as run:
         Tenure(str(tmp_path), str(run), 7).begin()
     assert not (tmp_path / ".fetching" / "run.json").exists()
 
@@ -166,7 +166,7 @@ def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def waits(folder: Path, task: Callable[[str], object] = lambda _: None) -> float:
     """The seconds that a run waits before its tasks start; `task` is given its name."""
     clock = Clock()
-    with fetch_lease.held(str(folder), cluster(), clock.wait) as run:
+    with fetch_lease.hold(str(folder), cluster(), clock.wait) as run:
         task(str(run))
     return clock.now_s
 
@@ -209,24 +209,24 @@ def test_a_run_that_is_to_stop_does_not_wait(folder: Path) -> None:
 
 
 def test_speculation_is_refused(tmp_path: Path) -> None:
-    held: Any = fetch_lease.held(str(tmp_path), cluster(speculation="true"))
+    held: Any = fetch_lease.hold(str(tmp_path), cluster(speculation="true"))
     with pytest.raises(UsageError, match=r"spark\.speculation"), held:
         pass
 
 
 def test_the_embedded_engine_needs_no_tenure(engine: Engine, tmp_path: Path) -> None:
-    with fetch_lease.held(str(tmp_path), engine) as run:
+    with fetch_lease.hold(str(tmp_path), engine) as run:
         assert run is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: str) -> None:
-    with fetch_lease.held(s3, engine) as run:
+    with fetch_lease.hold(s3, engine) as run:
         assert run
         assert files.exists(f"{s3}/.fetching/run.json")
         Tenure(s3, run, 7).begin()
     assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
-    with fetch_lease.held(s3, engine):
+    with fetch_lease.hold(s3, engine):
         assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
 
 

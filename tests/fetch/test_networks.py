@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import ConfigError
-from gossamer.fetch.network.interfaces import interface_networks, network_of
-from gossamer.fetch.network.networks import REFRESH_S, ForbiddenAddress, Networks, is_global
+from gossamer.fetch.network.networks import (
+    REFRESH_S,
+    ForbiddenAddress,
+    Networks,
+    interface_networks,
+    is_global,
+    network_of,
+)
 from gossamer.web.addresses import NAT64, parse_address
 
 INSIDE = [

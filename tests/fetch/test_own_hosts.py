@@ -11,9 +11,9 @@ import pytest
 
 from gossamer.config import FetchConfig
 from gossamer.config.own_hosts import Own
-from gossamer.fetch import first_stranger
 from gossamer.fetch.network.networks import ForbiddenAddress, Networks
 from gossamer.fetch.network.resolver import Resolver
+from gossamer.fetch.step import first_foreign_host
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import page
 
@@ -108,8 +108,8 @@ def test_what_is_an_own_host(host: str, address: str | None, is_own: bool) -> No
 
 def test_own_hosts_need_no_contact() -> None:
     config = FetchConfig(own_hosts=("docs.example.org",))
-    assert first_stranger(["docs.example.org:8080"], config) is None
-    assert first_stranger(["www.example.org"], config) == "www.example.org"
+    assert first_foreign_host(["docs.example.org:8080"], config) is None
+    assert first_foreign_host(["www.example.org"], config) == "www.example.org"
 
 
 def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_not() -> None:
@@ -120,10 +120,10 @@ def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_
         resolver = Resolver(config, networks)
         private = resolver._known  # what DNS is to have said
         from gossamer.fetch.network.dns import Found
-        from gossamer.fetch.network.resolver import _Known
+        from gossamer.fetch.network.resolver import _CachedName
 
         for name in ("10.0.0.1.docs.test", "b.test"):
-            private[name] = _Known(Found((f"10.0.0.{len(private)}",), 1e9), float("inf"))
+            private[name] = _CachedName(Found((f"10.0.0.{len(private)}",), 1e9), float("inf"))
         full = await resolver.resolve("10.0.0.1.docs.test")
         with pytest.raises(ForbiddenAddress):
             await resolver.resolve("b.test")

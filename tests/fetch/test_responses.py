@@ -18,7 +18,8 @@ from gossamer.config import FetchConfig
 from gossamer.errors import StoreFull
 from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult
-from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, Wanted, truncation
+from gossamer.fetch.part import FetchRow
+from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, truncation
 from gossamer.parse.step.stored import bodies, read_answers
 from gossamer.state.finished_files import Handover, take_notes
 from gossamer.storage import checksums
@@ -66,9 +67,9 @@ TEXT = (b"Content-Type", b"text/plain")
 FILE = FetchResult("ok", STARTED_MS, headers=(TEXT,), body=b"x", content_type="text/plain")
 
 
-def wanted(url: str = "http://a.test/a", **known: Any) -> Wanted:
+def wanted(url: str = "http://a.test/a", **known: Any) -> FetchRow:
     host = url.split("/")[2]
-    plain = Wanted(url, host, 1.0, 2, 1, 0, False, None, None, None, None)
+    plain = FetchRow(url, host, 1.0, 2, 1, 0, False, None, None, None, None)
     return plain._replace(**known)
 
 
@@ -131,7 +132,7 @@ def task(tmp_path: Path) -> Task:
 
 def test_wanted_has_columns_of_the_fetchlist() -> None:
     names = [name for name in FETCHLIST.column_names if name not in ("round", "part", "egress")]
-    assert list(Wanted._fields) == names
+    assert list(FetchRow._fields) == names
 
 
 def test_a_page_is_a_row_and_a_response(task: Task) -> None:

@@ -20,8 +20,8 @@ from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.loop import FetchLoop
-from gossamer.fetch.page_rows import PageRows
-from gossamer.fetch.responses import ResponseWriter, Wanted
+from gossamer.fetch.part import FetchRow, PageRows
+from gossamer.fetch.responses import ResponseWriter
 from gossamer.state.heartbeats import Heartbeat, heartbeats
 from gossamer.state.workspace import Workspace
 from gossamer.storage import checksums
@@ -77,7 +77,7 @@ def test_the_next_request_is_sent_before_an_answer_is_recorded(
         asked.set()
         writer.write(page(b"b"))
 
-    def add(writer: ResponseWriter, wanted: Wanted, answer: FetchResult) -> str:
+    def add(writer: ResponseWriter, wanted: FetchRow, answer: FetchResult) -> str:
         early.append(asked.wait(10))
         return record(writer, wanted, answer)
 

@@ -43,13 +43,13 @@ def test_rows_are_those_of_all_links_after_any_history(
     """Pages change, fail, redirect, lose links, are parsed late; layers are merged in between."""
     monkeypatch.setattr(invert, "MAX_SOURCES", 2)
     monkeypatch.setattr(invert, "RESERVE", 1 + seed % 2)
-    monkeypatch.setattr(compaction, "FEW", 2 + seed % 3)
+    monkeypatch.setattr(compaction.step, "FEW", 2 + seed % 3)
     work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
     site = Site(seed)
     changed = 0
     for round_ in range(1, 13):
         site.happen(work, round_)
-        if compaction.due(work):
+        if compaction.due_spans(work):
             compaction.run(work)
         if site.draw.random() < 0.4:
             continue

@@ -15,7 +15,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch import loop as visits
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.hosts import HostBook
-from gossamer.fetch.page_rows import PageRows
+from gossamer.fetch.part import PageRows
 from gossamer.fetch.responses import ResponseWriter
 from gossamer.state import pausing, stopping
 from gossamer.state.heartbeats import Heartbeat

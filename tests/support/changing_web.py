@@ -121,13 +121,13 @@ def run_history(work: Workspace, seed: int, rounds: int = 8) -> Counter[str]:
     with ExitStack() as patches:
         for module, name, value in (
             *((invert, "FEW_LINKS", 0), (invert, "MAX_SOURCES", 2), (invert, "RESERVE", 1)),
-            *((changes, "MIN_TIERED", 10), (compaction, "FEW", 3)),
+            *((changes, "MIN_TIERED", 10), (compaction.step, "FEW", 3)),
             (changes, "DRIFT", 0.5 if seed % 2 else 0.1),
         ):
             patches.enter_context(patch.object(module, name, value))
         for round_ in range(1, rounds + 1):
             web.happen(work, round_)
-            if compaction.due(work):
+            if compaction.due_spans(work):
                 compaction.run(work)
                 met["merged"] += 1
             if 1 < round_ < rounds and web.draw.random() < 0.2:

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.part import Part
+from gossamer.fetch.part import FetchPart
 from gossamer.fetch.task import fetch_part
 from gossamer.state.heartbeats import heartbeats
 from gossamer.tables import FETCHLIST
@@ -45,7 +45,7 @@ LOOK_S = 0.2
 WARC_FILES_KEPT = 8
 
 
-def work(parts: Sequence[Part]) -> None:
+def work(parts: Sequence[FetchPart]) -> None:
     for part in parts:
         fetch_part(part)
 
@@ -69,7 +69,7 @@ def write_list(web: Web, path: Path, number: int, pages_per_host: int) -> None:
             writer.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
 
 
-def watched(parts: Sequence[Part], each: int) -> Iterator[tuple[int, float]]:
+def watched(parts: Sequence[FetchPart], each: int) -> Iterator[tuple[int, float]]:
     """Run the parts and yield, every LOOK_S, the pages fetched so far and the resident MB."""
     process = SPAWN.Process(target=work, args=(parts,))
     process.start()
@@ -116,7 +116,7 @@ def main() -> int:
             path = Path(root, f"fetchlist-{number}.parquet")
             write_list(web, path, number, pages_per_host)
             attempts = (f"responses/{number}", f"warc/{number}", f"hosts/{number}")
-            parts.append(Part(root, 1, 0, (str(path),), (), config, UrlRules(), attempts))
+            parts.append(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts))
         print(f"{options.tasks} × {each:,} pages of {options.hosts:,} hosts")
         print("     pages  resident MB   pages/s")
         peaks = [0.0, 0.0]

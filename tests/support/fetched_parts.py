@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
-from gossamer.fetch.part import Part
+from gossamer.fetch.part import FetchPart
 from gossamer.fetch.task import fetch_part
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import DATASETS, FETCHLIST, HOSTS
@@ -66,7 +66,7 @@ class Fetched:
         attempts = ("responses/1", "warc/1", "hosts/1")
         listed = write_rows(root / "fetchlist" / "list.parquet", FETCHLIST.schema, rows)
         known = write_rows(root / "known" / "hosts.parquet", HOSTS.schema, hosts)
-        part = Part(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts)
+        part = FetchPart(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts)
         written = fetch_part(part)
         self.root = root
         self.counts = counts_of(written)

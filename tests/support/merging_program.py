@@ -6,7 +6,7 @@ import sys
 
 MERGING = """
 from gossamer.upkeep import compaction, prune
-compaction.FEW = prune.FEW = 2
+compaction.step.FEW = prune.step.FEW = 2
 """
 GOSSAMER = [sys.executable, "-c", f"{MERGING}\nfrom gossamer.cli import main; main()"]
 """The command, which merges layers and prunes the archive in every round."""

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
-from gossamer.fetch.part import Part
+from gossamer.fetch.part import FetchPart
 from gossamer.fetch.task import fetch_part
 from gossamer.tables import FETCHLIST
 from gossamer.tables.outcomes import OUTCOMES
@@ -81,7 +81,7 @@ def fetch(root: str, urls: dict[str, list[str]], config: FetchConfig) -> None:
     path = Path(root, "fetchlist.parquet")
     pq.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema), path)
     attempts = ("responses/1", "warc/1", "hosts/1")
-    for _ in fetch_part(Part(root, 1, 0, (str(path),), (), config, UrlRules(), attempts)):
+    for _ in fetch_part(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts)):
         pass
 
 

@@ -165,7 +165,7 @@ def test_there_are_few_layers_and_a_row_is_written_few_times(work: Workspace) ->
         rows = [{"url": page(round_ * 10 + n), "round": round_, "outcome": "ok"} for n in range(10)]
         with work.step("test", round_) as draft:
             draft.append |= layers(work, "responses", [rows], round_)
-        if compaction.due(work):
+        if compaction.due_spans(work):
             before = work.store.manifest.layers("responses")
             compaction.run(work)
             after = work.store.manifest.layers("responses")
@@ -203,14 +203,14 @@ def test_a_harvest_of_merged_layers_is_that_of_all(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """Steps that read only what is new decide as those that read everything, merges or not."""
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
     monkeypatch.setattr(invert, "FEW_LINKS", 0)
     work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
     site = Site(seed)
     merges = 0
     for round_ in range(1, 9):
         site.happen(work, round_)
-        if compaction.due(work):
+        if compaction.due_spans(work):
             merges += 1
             compaction.run(work)
         if round_ % 2:

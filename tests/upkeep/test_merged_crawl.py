@@ -27,7 +27,7 @@ REFRESHES = 2
 
 @pytest.fixture(autouse=True)
 def _merging(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         FakeWeb(Web(hosts=2, pages_per_host=15, mix=Mix.plain())) as web,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(compaction, "FEW", 2)
+        patch.setattr(compaction.step, "FEW", 2)
         crawl = Crawl.create(str(folder), loopback_settings(web.address), engine)
         crawl.inject(web.web.seeds())
         crawl.run()

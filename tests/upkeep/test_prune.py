@@ -176,8 +176,8 @@ def texts(work: Workspace) -> dict[str, bytes]:
 def test_what_the_settings_keep_stays(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, seed: int, versions: int, days: float
 ) -> None:
-    monkeypatch.setattr(compaction, "FEW", 2)
-    monkeypatch.setattr(prune, "SMALL_BYTES", 8_000)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
+    monkeypatch.setattr(prune.step, "SMALL_BYTES", 8_000)
     site = Site(seed)
     for round_ in range(1, 17):
         site.happen(work, round_)
@@ -211,7 +211,7 @@ def wrong_places(work: Workspace) -> list[Any]:
 def test_sorted_responses_stay_sorted(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
     site = Site(5)
     for round_ in range(1, 5):
         site.happen(work, round_)
@@ -295,24 +295,24 @@ def test_an_archive_of_which_nothing_goes_stays(work: Workspace) -> None:
 def test_an_archive_is_pruned_when_it_has_grown(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prune, "FEW", 4)
+    monkeypatch.setattr(prune.step, "FEW", 4)
     site, runs, copied = Site(8), [], 0
     pruning(work, date_of(99), warc_versions=1)
     for round_ in range(1, 26):
         site.happen(work, round_)
-        if prune.due(work):
+        if prune.is_due(work):
             runs.append(round_)
             copied += prune.run(work).counts["files_copied"]
     assert len(runs) > 2
-    assert all(after - before >= prune.FEW for before, after in pairwise([0, *runs]))
+    assert all(after - before >= prune.step.FEW for before, after in pairwise([0, *runs]))
     assert copied < 4 * 25
 
 
 def test_without_a_setting_nothing_ever_goes(work: Workspace) -> None:
     site = Site(9)
-    for round_ in range(1, 2 * prune.FEW):
+    for round_ in range(1, 2 * prune.step.FEW):
         site.happen(work, round_)
-    assert not prune.due(work)
+    assert not prune.is_due(work)
     with pytest.raises(UsageError, match="keeps everything"):
         prune.run(work)
 
@@ -339,8 +339,8 @@ def test_pages_of_joined_archives_are_parsed_once(
 def test_a_crawl_whose_archive_is_pruned_is_whole(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "FEW", 2)
-    monkeypatch.setattr(prune, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
+    monkeypatch.setattr(prune.step, "FEW", 2)
     site = tmp_path / "site"
     site.mkdir()
     links = "".join(f"<a href={n}.html>{n}</a> " for n in range(8))

@@ -80,7 +80,7 @@ def test_every_step_survives_a_full_disk(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
     # Without a limit, or it would pause.
     settings = loopback_settings(web.address, "store.min_free_gb = 0\nstore.warc_versions = 1")
     whole = Crawl.create(str(tmp_path / "whole"), settings, engine)
@@ -246,7 +246,7 @@ def test_a_harvest_and_the_round_beside_it_survive_a_full_disk(
         return do(work, name, partial(listener.run, name, number, step), number, announce)
 
     monkeypatch.setattr(rounds, "_do", heard)
-    monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(compaction.step, "FEW", 2)
     # Which lines a host repeats is looked at when its pages have doubled, so it depends on when
     # harvests were.
     monkeypatch.setattr("gossamer.dedup.boilerplate.host_lines.MIN_PAGES", 1_000_000)

@@ -224,7 +224,7 @@ def test_so_it_is_if_tasks_are_run_twice_to_save_time(
     killer = Killer(speculating, Random(seed), 24)  # noqa: S311  # reproducible
     with Engine(EngineConfig(url=speculating.url)) as started:
         crawl = created(s3, web, started, BY_JOINS)
-        refused: Any = fetch_lease.held(s3, started)
+        refused: Any = fetch_lease.hold(s3, started)
         with pytest.raises(UsageError, match=r"spark\.speculation"), refused:
             pass
         rounds = disturbed(crawl, killer, s3_engine)

@@ -35,14 +35,14 @@ def require_contact(crawl: Crawl) -> str:
 
     Returns what was typed.
     """
-    from gossamer.fetch import first_stranger, nameless
+    from gossamer.fetch.step import first_foreign_host, no_contact_error
 
     fetch = crawl.work.config.fetch
-    stranger = None if fetch.contact else first_stranger(crawl.seed_hosts(), fetch)
+    stranger = None if fetch.contact else first_foreign_host(crawl.seed_hosts(), fetch)
     if stranger is None:
         return ""
     if not sys.stdin.isatty():
-        raise nameless(crawl.path, stranger)
+        raise no_contact_error(crawl.path, stranger)
     typer.echo(f"{stranger} is not your host: its webmaster must be able to reach you.")
     contact: str = typer.prompt("Your URL or e-mail address")
     apply(crawl, contact)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gossamer.fetch.back_queue import Host
     from gossamer.fetch.cluster.fetch_lease import Tenure
     from gossamer.fetch.hosts import HostBook
-    from gossamer.fetch.page_rows import PageRows
+    from gossamer.fetch.part import PageRows
     from gossamer.fetch.responses import ResponseWriter
     from gossamer.fetch.schemes import Fetchers
     from gossamer.rules.filter_rules.index import RuleIndex

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import FetchResult
+    from gossamer.fetch.part import FetchRow
     from gossamer.state.finished_files import Handover
 
 PAGES_PER_FILE = 1_000
@@ -53,22 +54,6 @@ READ_BY_PARSERS = frozenset(
     )
 )
 """Headers that affect parsing. If they differ, equal bodies are not the same page."""
-
-
-class Wanted(NamedTuple):
-    """The columns of a fetchlist row that a task needs."""
-
-    url: str
-    host: str
-    score: float
-    depth: int
-    hops: int
-    fetches: int
-    asked: bool
-    etag: str | None
-    last_modified: str | None
-    digest: str | None
-    stored_ms: int | None
 
 
 class ResponseRow(NamedTuple):
@@ -126,7 +111,7 @@ class ResponseWriter:
         self._left = 0 if handover is None else handover.pages
         self._warc = self._new_warc()
 
-    def add(self, page: Wanted, answer: FetchResult) -> str:
+    def add(self, page: FetchRow, answer: FetchResult) -> str:
         """Archive an exchange, add its row, and return the outcome in that row.
 
         It is `unchanged` instead of `ok` if the page's body is already stored. Raises StoreFull.

@@ -13,8 +13,8 @@ import uvloop
 from gossamer.fetch.cluster.fetch_lease import Tenure
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.loop import FetchLoop
-from gossamer.fetch.page_rows import PageRows
-from gossamer.fetch.responses import ResponseWriter, Wanted
+from gossamer.fetch.part import FetchRow, PageRows
+from gossamer.fetch.responses import ResponseWriter
 from gossamer.fetch.schemes import Fetchers
 from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.state.finished_files import Handover
@@ -24,13 +24,13 @@ from gossamer.storage.task_output import ParquetWriter, Row, count_rows
 from gossamer.tables import HOSTS
 
 if TYPE_CHECKING:
-    from gossamer.fetch.part import Part
+    from gossamer.fetch.part import FetchPart
 
 SPARE_DESCRIPTORS = 256
 """File descriptors reserved for files when connections are kept open."""
 
 
-def fetch_part(part: Part, tenure: Tenure | None = None) -> list[Row]:
+def fetch_part(part: FetchPart, tenure: Tenure | None = None) -> list[Row]:
     """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome.
 
     `tenure`: the claim to the part, if the task has one already.
@@ -53,17 +53,17 @@ def fetch_part(part: Part, tenure: Tenure | None = None) -> list[Row]:
     return writer.close() + hosts.close() + count_rows(heartbeat.counts)
 
 
-def read_part(part: Part) -> PageRows:
+def read_part(part: FetchPart) -> PageRows:
     table = parquet.read_table(
         list(part.fetchlist),
-        columns=list(Wanted._fields),
+        columns=list(FetchRow._fields),
         filters=[("part", "=", part.number)],
     )
     return PageRows(table.sort_by([("score", "descending"), ("url", "ascending")]))
 
 
 async def _fetch_all(
-    part: Part,
+    part: FetchPart,
     pages: PageRows,
     book: HostBook,
     writer: ResponseWriter,

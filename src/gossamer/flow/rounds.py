@@ -147,7 +147,7 @@ def merge_layers(
     work: Workspace, announce: Callable[[str, int], None]
 ) -> Generator[StepReport, None, None]:
     """Merge layers of documents, links and responses, if there are many."""
-    if compaction.due(work):
+    if compaction.due_spans(work):
         yield _do(work, "compact", compaction.run, work.round, announce)
         _clean(work)
 
@@ -156,7 +156,7 @@ def prune_archive(
     work: Workspace, announce: Callable[[str, int], None]
 ) -> Generator[StepReport, None, None]:
     """Drop what the archive need not keep, if it has grown."""
-    if prune.due(work):
+    if prune.is_due(work):
         yield _do(work, "prune", prune.run, work.round, announce)
         _clean(work)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from gossamer.engine.engine import Engine
-    from gossamer.fetch.part import Part
+    from gossamer.fetch.part import FetchPart
     from gossamer.storage.task_output import Row
 
 PATIENCE_S = 2.0
@@ -45,7 +45,7 @@ FETCHED = "fetched_part"
 class Offer:
     """What the tasks of a wave may fetch."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FetchPart, ...]
     claims: Counter[int]
     """How often each part was claimed before."""
 
@@ -55,7 +55,7 @@ class Offer:
         numbers = {part.number for part in self.parts}
         return {number for number in numbers if now[number] <= self.claims[number]}
 
-    def former(self, parts: Iterable[Part], task: int) -> Part | None:
+    def former(self, parts: Iterable[FetchPart], task: int) -> FetchPart | None:
         """The part that a task claimed before it was run again, if it did."""
         for part in parts:
             with suppress(FileNotFoundError):
@@ -65,7 +65,7 @@ class Offer:
         return None
 
 
-def fetched(engine: Engine, parts: Sequence[Part]) -> tuple[list[Row], list[Part]]:
+def fetch_parts(engine: Engine, parts: Sequence[FetchPart]) -> tuple[list[Row], list[FetchPart]]:
     """Fetch parts: the rows of YIELD of all tasks, and the parts that no worker could fetch."""
     if engine.is_local or not any(part.egress for part in parts):
         here = egress.groups_here()
@@ -91,7 +91,7 @@ def take(
     task: int,
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
-) -> tuple[Part, Tenure] | None:
+) -> tuple[FetchPart, Tenure] | None:
     """Claim a part for a task; None if there is none for its worker. Those of groups come first."""
     turn = task % len(offer.parts)
     in_turn = (*offer.parts[turn:], *offer.parts[:turn])  # tasks that start at once seldom collide
@@ -110,11 +110,11 @@ def take(
     return None
 
 
-def claimed(part: Part, number: int | None = None, task: int = 0) -> Tenure:
+def claimed(part: FetchPart, number: int | None = None, task: int = 0) -> Tenure:
     return Tenure(part.root, part.run or "", part.number, number=number, task=task)
 
 
-def _fetch(part: Part) -> list[Row]:
+def _fetch(part: FetchPart) -> list[Row]:
     # aiohttp takes long to import, and only tasks need it.
     from gossamer.fetch.task import fetch_part
 

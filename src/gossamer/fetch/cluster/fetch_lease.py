@@ -64,7 +64,7 @@ class Beat(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def held(
+def hold(
     root: str, engine: Engine, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[str | None]:
     """Let the tasks of the block fetch; yields the name of their run, None if they need no tenure.

@@ -10,6 +10,14 @@ of this machine's interfaces, are refused unless the settings allow them, in two
     changes between two look-ups (DNS rebinding).
 
 The tables below are our own, because those of `ipaddress` change with Python's patch releases.
+
+Facts
+  * A machine with a global address shares its prefix with its neighbours: its rack, its home, its
+    other services. They often trust every address in the prefix, and IPv6 gives global addresses
+    to machines that IPv4 hid behind NAT. So to a crawler that strangers steer, these networks are
+    as private as 10/8.
+  * A prefix shorter than any that a single network is assigned (a wrong netmask, a tunnel for all
+    traffic) would close the Internet. Of such a network only the interface's address counts.
 """
 
 from __future__ import annotations
@@ -21,17 +29,22 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from gossamer.errors import ConfigError
-from gossamer.fetch.network.interfaces import interface_networks
 from gossamer.web.addresses import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gossamer.fetch.network.interfaces import Network
     from gossamer.web.addresses import Address
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 REFRESH_S = 60
+
+SHORTEST_PREFIXES = {4: 8, 6: 32}
+"""Prefix lengths by IP version: sites get /48 to /64 (RFC 6177), providers /32."""
 
 NOT_GLOBAL: Sequence[ipaddress.IPv4Network] = [
     ipaddress.IPv4Network(text)
@@ -72,6 +85,26 @@ NOT_GLOBAL_6: Sequence[ipaddress.IPv6Network] = [
 _ISATAP = 0x0000_5EFE
 """RFC 5214 §6.1: these 32 bits, or 0200:5efe, precede the IPv4 address at a tunnel's other end."""
 _ISATAP_MASK = 0xFDFF_FFFF
+
+
+def interface_networks() -> frozenset[Network]:
+    """The networks of all interfaces, as the kernel reports them now. Takes 0.4 ms."""
+    return frozenset(
+        network_of(each.address, each.netmask)
+        for addresses in psutil.net_if_addrs().values()
+        for each in addresses
+        if each.family in {socket.AF_INET, socket.AF_INET6}
+    )
+
+
+def network_of(address: str, netmask: str | None) -> Network:
+    """The network of an interface's address; `netmask` has the form of an address, too."""
+    own = ipaddress.ip_address(address.partition("%")[0])
+    bits = own.max_prefixlen
+    length = int(ipaddress.ip_address(netmask)).bit_count() if netmask else bits
+    if length < SHORTEST_PREFIXES[own.version]:
+        length = bits
+    return ipaddress.ip_network((int(own).to_bytes(bits // 8), length), strict=False)
 
 
 class ForbiddenAddress(OSError):
@@ -166,7 +199,7 @@ def is_global(address: Address) -> bool:
     )
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def _network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:

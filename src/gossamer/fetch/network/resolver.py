@@ -18,8 +18,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gossamer.config.own_hosts import Own
 from gossamer.fetch.network.dns import Dns, Found
+from gossamer.fetch.network.host_overrides import matching_pattern, parse_overrides
 from gossamer.fetch.network.networks import ForbiddenAddress
-from gossamer.fetch.network.routes import matching, routes
 from gossamer.web.addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ PREFETCHES = 48
 """How many of them `locate` may use, so that connections do not queue behind 20,000 hosts."""
 
 
-class _Known(NamedTuple):
+class _CachedName(NamedTuple):
     found: Found
     expires_s: float
 
@@ -62,12 +62,12 @@ class Resolver(AbstractResolver):
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._routes = routes(config)
+        self._overrides = parse_overrides(config)
         self._networks = networks
         self._own = Own(config)
         self._clock = clock
         self._dns = Dns(config.nameservers, clock)
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _CachedName] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Found]] = {}
         self._lookups = asyncio.Semaphore(LOOKUPS)
         self._prefetches = asyncio.Semaphore(PREFETCHES)
@@ -76,8 +76,8 @@ class Resolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Raises OSError if the look-up fails, ForbiddenAddress if no address is allowed."""
-        if (pattern := matching(host, self._routes)) is not None:
-            return [_result(host, *self._routes[pattern])]
+        if (pattern := matching_pattern(host, self._overrides)) is not None:
+            return [_result(host, *self._overrides[pattern])]
         found = await self._find(_name(host))
         if found.failure is not None:
             raise socket.gaierror(found.failure.code, f"{host}: {found.failure.text}")
@@ -116,7 +116,7 @@ class Resolver(AbstractResolver):
         return (
             name in self._pending
             or self._remembered(name) is not None
-            or matching(host, self._routes) is not None
+            or matching_pattern(host, self._overrides) is not None
         )
 
     async def _find(self, name: str) -> Found:
@@ -147,7 +147,7 @@ class Resolver(AbstractResolver):
 
     def _remember(self, name: str, found: Found) -> None:
         ttl_s = min(max(found.ttl_s, MIN_TTL_S), MAX_TTL_S)
-        self._known[name] = _Known(found, self._clock() + ttl_s)
+        self._known[name] = _CachedName(found, self._clock() + ttl_s)
         self._known.move_to_end(name)
         if len(self._known) > MAX_NAMES:
             self._known.popitem(last=False)

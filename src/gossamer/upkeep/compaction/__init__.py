@@ -1,5 +1,6 @@
 """compact: documents, links and responses become few layers, without rows that newer ones replace.
 
+    step.py      the step: which layers are merged, and when
     rules.py     which rows stay
     merging.py   how sorted files are merged, in ranges of keys
 
@@ -16,73 +17,6 @@ that such a step has read are not merged with layers that it has not. The rows o
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from gossamer.upkeep.compaction.step import due_spans, run
 
-from gossamer.links import current_links
-from gossamer.state import unread
-from gossamer.state.heartbeats import clear
-from gossamer.state.lsm import FEW, mergeable
-from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
-from gossamer.upkeep.compaction import merging, rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import File, Layer, StepReport
-
-
-def run(work: Workspace) -> StepReport:
-    clear(work.root, "compact")
-    with work.step("compact", work.round) as draft:
-        for name, spans in due(work).items():
-            old = work.store.manifest.layers(name)
-            new = list(old)
-            for begin, end in reversed(spans):
-                merged = _merged(work, name, old[begin:end], oldest=begin == 0)
-                draft.counts[f"{name}_dropped"] = sum(layer.rows for layer in old[begin:end])
-                draft.counts[f"{name}_dropped"] -= sum(layer.rows for layer in merged)
-                new[begin:end] = merged
-            draft.counts[f"{name}_layers"] = len(new)
-            draft.replace[name] = tuple(new)
-    return draft.done
-
-
-def due(work: Workspace) -> Mapping[str, Sequence[tuple[int, int]]]:
-    """By dataset, the spans of its layers that are to be merged, if there are any."""
-    found = {name: list(_spans(work, name)) for name in rules.RULES}
-    return {name: spans for name, spans in found.items() if spans}
-
-
-def _spans(work: Workspace, name: str) -> Iterator[tuple[int, int]]:
-    stack = work.store.manifest.layers(name)
-    if len(stack) < FEW:
-        return
-    limits = [sum(layer.version <= read for layer in stack) for read in _read(work, name)]
-    for begin, end in pairwise(sorted({0, *limits, len(stack)})):
-        *older, newest = stack[begin:end]
-        if end - begin >= FEW:
-            folded = mergeable(older, newest.rows, work.config.update.merge_share)
-            if folded:
-                yield end - 1 - folded, end
-
-
-def _read(work: Workspace, name: str) -> Iterator[int]:
-    """The versions that steps have read which only read what is new in this dataset."""
-    records = (COUNTED, JUDGED) if name == DOCUMENTS.name else (INVERTED,)
-    versions = (unread.read_until(work, record) for record in records)
-    yield from (version for version in versions if version is not None)
-    if name != DOCUMENTS.name:
-        yield from (layer.version for layer in work.store.manifest.layers("graph")[-1:])
-
-
-def _merged(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool) -> list[Layer]:
-    """One layer of these, or none if no row stays; `oldest`: no layer is older than these."""
-    window = work.round - work.config.history.rounds
-    outdated: tuple[File, ...] = ()
-    if oldest and name == LINKS.name:
-        # Steps that have not read an answer yet need to find the links that it replaces.
-        read = min(_read(work, name), default=None)
-        outdated = current_links.outdated_pages_until(work, layers, window, read)
-    return merging.merged(work, DATASETS[name], layers, window, outdated)
+__all__ = ["due_spans", "run"]

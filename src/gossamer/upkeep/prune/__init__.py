@@ -1,5 +1,6 @@
 """prune: the archive without the records that the settings do not keep.
 
+    step.py      the step: when it runs, and which files are copied
     archives.py  the files of the archive, with their indexes
     staying.py   which records stay
     copying.py   files of which little stays are copied without the rest, with their indexes
@@ -16,119 +17,6 @@ Its files then are one layer, whatever the rounds that fetched them. Files that
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-from functools import partial
-from typing import TYPE_CHECKING
+from gossamer.upkeep.prune.step import is_due, run
 
-from gossamer.errors import UsageError
-from gossamer.state.heartbeats import clear
-from gossamer.storage.store import Layer
-from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
-from gossamer.tables import RESPONSES, UNPARSED, WARC
-from gossamer.upkeep.prune import places, staying
-from gossamer.upkeep.prune.archives import Archive, indexed
-from gossamer.upkeep.prune.copying import Job, copy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import File, StepReport
-
-FEW = 8
-"""Layers of the archive that have not been pruned yet, below which it is not worth a look."""
-GROWTH = 4
-"""The archive is pruned when it has grown by one part in GROWTH."""
-SPARSE = 0.5
-"""Files of which less stays are copied: so a byte is copied for each that goes."""
-SMALL_BYTES = 32 << 20
-"""Smaller files are copied together."""
-
-
-def due(work: Workspace) -> bool:
-    if not work.config.store.prunes:
-        return False
-    stack = work.store.manifest.layers(WARC.name)
-    new = [layer for layer in stack if not layer.is_merged]
-    grown, all_ = sum(layer.bytes for layer in new), sum(layer.bytes for layer in stack)
-    return len(new) >= FEW and grown * GROWTH >= all_ - grown
-
-
-def run(work: Workspace) -> StepReport:
-    """Drop what is not kept. Raises UsageError if the settings keep everything, and MissingFile."""
-    config = work.config.store
-    if not config.prunes:
-        raise UsageError(
-            f"{work.root}/gossamer.toml",
-            "the archive keeps everything",
-            "set store.warc_versions or store.warc_days",
-        )
-    clear(work.root, "prune")
-    stack = work.store.manifest.layers(WARC.name)
-    with work.step("prune", work.round) as draft:
-        files = {file.path: file for file in work.store.files(WARC.name)}
-        archives = list(indexed(files.values()))
-        kept = staying.kept(work, staying.captures(work, archives))
-        kept_bytes = {row["file"]: int(row["bytes"]) for row in kept.sizes}
-        movable = [archive for archive in archives if archive.path not in kept.unclear]
-        sparse = _sparse(movable, kept_bytes, config.warc_keep)
-        limit = int(work.config.fetch.warc_mb * (1 << 20))
-        shares = list(_shares(sparse, kept_bytes, limit))
-        job = Job(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
-        rows = work.engine.map_tasks(shares, partial(copy, job), YIELD, YIELD_DDL, at_home=True)
-        made = layers_of(rows, stack[-1].round if stack else 0)
-        gone = {path for archive in sparse for path in (archive.path, archive.index_file)}
-        stay = [file for path, file in files.items() if path not in gone]
-        new = made[WARC.name].files if WARC.name in made else ()
-        moved = [file.path for file in made["scratch"].files] if "scratch" in made else []
-        for dataset in (RESPONSES, UNPARSED):
-            draft.replace |= places.updated(work, dataset, moved)
-        if stack:
-            ends = {"version": stack[-1].version, "since": stack[0].since}
-            layer = Layer(stack[-1].round, tuple(sorted((*stay, *new), key=_path)), **ends)
-            draft.replace[WARC.name] = (layer,)
-        before = sum(file.bytes for file in files.values())
-        draft.counts = {
-            "files_copied": len(sparse),
-            "records_dropped": sum(file.rows for file in files.values())
-            - sum(file.rows for file in (*stay, *new)),
-            "bytes_freed": before - sum(file.bytes for file in (*stay, *new)),
-        }
-    return draft.done
-
-
-def _sparse(
-    archives: Sequence[Archive], kept_bytes: Mapping[str, int], whole: Sequence[str]
-) -> list[Archive]:
-    """The files to copy, in the order of their paths, which is that of their rounds."""
-    sparse, small = [], []
-    for archive in archives:
-        if any(fnmatchcase(archive.path, pattern) for pattern in whole):
-            continue
-        if kept_bytes.get(archive.path, 0) < SPARSE * archive.bytes:
-            sparse.append(archive)
-        elif archive.bytes < SMALL_BYTES:
-            small.append(archive)
-    return sorted([*sparse, *(small if len(small) > 1 else ())])
-
-
-def _shares(
-    archives: Sequence[Archive], kept_bytes: Mapping[str, int], limit: int
-) -> Iterator[tuple[Archive, ...]]:
-    """Neighbours, of which about `limit` bytes stay. Each share becomes a file."""
-    share: list[Archive] = []
-    size = 0
-    for archive in archives:
-        more = kept_bytes.get(archive.path, 0)
-        if share and size + more > limit:
-            yield tuple(share)
-            share, size = [], 0
-        if more:
-            share.append(archive)
-            size += more
-    if share:
-        yield tuple(share)
-
-
-def _path(file: File) -> str:
-    return file.path
+__all__ = ["is_due", "run"]

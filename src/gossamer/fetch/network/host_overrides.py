@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from gossamer.config import FetchConfig
 
 
-def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
+def parse_overrides(config: FetchConfig) -> dict[str, tuple[str, int]]:
     """fetch.host_overrides: address and port by host pattern. Raises ConfigError."""
-    return {pattern: _route(pattern, target) for pattern, target in config.host_overrides.items()}
+    return {
+        pattern: _parse_target(pattern, target) for pattern, target in config.host_overrides.items()
+    }
 
 
-def matching(host: str, patterns: Iterable[str]) -> str | None:
+def matching_pattern(host: str, patterns: Iterable[str]) -> str | None:
     """The first pattern that matches a host name."""
     return next((pattern for pattern in patterns if fnmatchcase(host, pattern.lower())), None)
 
 
-def _route(pattern: str, target: str) -> tuple[str, int]:
+def _parse_target(pattern: str, target: str) -> tuple[str, int]:
     address, _, port = target.rpartition(":")
     if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
         raise ConfigError(
