@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer import Crawl
-from gossamer.cli.supervisor import PATIENCE, WAITS_S, died, next_wait_s
+from gossamer.cli.supervisor import PATIENCE, WAITS_S, cause_of_death, next_wait_s
 from gossamer.errors import Locked
 from gossamer.flow import rounds
 from gossamer.state.stopping import CTRL_C
@@ -256,4 +256,4 @@ def test_waits_grow_while_processes_die_soon() -> None:
 
 
 def test_the_signal_of_a_crash_is_named() -> None:
-    assert died(-signal.SIGABRT) == "was killed by signal 6 (SIGABRT)"
+    assert cause_of_death(-signal.SIGABRT) == "was killed by signal 6 (SIGABRT)"

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from gossamer import fetch
 from gossamer.api import Crawl
-from gossamer.cli.sources import from_crawl
+from gossamer.cli.sources import page_of_crawl
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import check
@@ -287,7 +287,7 @@ def test_a_lost_body_is_reported_and_its_document_kept(crawl: Crawl) -> None:
     assert isinstance(refusal, Refusal)
     assert "was lost" in refusal.why
     with pytest.raises(UsageError, match="its record is damaged or missing"):
-        from_crawl(crawl.work, url)
+        page_of_crawl(crawl.work, url)
     crawl.reparse()
     assert crawl.dataset("documents").count() == documents
 

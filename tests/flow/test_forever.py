@@ -271,11 +271,11 @@ def test_settings_with_which_a_round_would_end_are_refused(
 ) -> None:
     config, script = idle.work.config, Script()
     reload = Reload(idle.work, script)
-    with reload.on_hangup():
+    with reload.handle_hangup():
         with Path(idle.path, CONFIG_NAME).open("a") as file:
             file.write(f"\n{line}\n")
         os.kill(os.getpid(), signal.SIGHUP)
-        assert reload.if_asked()
+        assert reload.if_requested()
     (refusal,) = script.refusals
     assert what in refusal
     assert idle.work.config is config

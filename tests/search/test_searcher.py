@@ -17,7 +17,7 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.messages import REORDERED
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
-from gossamer.serve.dispatch.reloader import LOOK_S, Live
+from gossamer.serve.dispatch.reloader import LOOK_S, OpenIndex
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Clock:
 
 def test_a_new_index_is_seen_within_a_second(tmp_path: Path) -> None:
     work, clock = crawl(tmp_path), Clock()
-    live = Live(work, clock)
+    live = OpenIndex(work, clock)
     assert live.searcher() is None
 
     put_index(other(work), SHELF)
@@ -196,7 +196,7 @@ def test_a_broken_index_does_not_replace_a_whole_one(
 ) -> None:
     work, clock = crawl(tmp_path), Clock()
     put_index(work, SHELF)
-    live = Live(work, clock)
+    live = OpenIndex(work, clock)
     whole = live.searcher()
     assert whole is not None
 
@@ -207,7 +207,7 @@ def test_a_broken_index_does_not_replace_a_whole_one(
     assert live.searcher() is whole
     assert "this file, but it is gone" in caplog.text
     with pytest.raises(MissingFile):
-        Live(work, clock).searcher()
+        OpenIndex(work, clock).searcher()
 
 
 def other(work: Workspace) -> Workspace:

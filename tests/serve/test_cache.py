@@ -10,8 +10,8 @@ from gossamer.search.messages import Question
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch.cache import ANSWER_BYTES, Cache, size_of
-from gossamer.serve.dispatch.front import Front
-from gossamer.serve.dispatch.reloader import Live
+from gossamer.serve.dispatch.front import Dispatcher
+from gossamer.serve.dispatch.reloader import OpenIndex
 from tests.support.search_server import serving
 from tests.support.small_index import crawl, put_index
 
@@ -42,7 +42,7 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 def test_an_answer_is_kept_for_the_same_question(work: Workspace, runner: asyncio.Runner) -> None:
-    front = Front(Live(work), cache_bytes=ROOMY)
+    front = Dispatcher(OpenIndex(work), cache_bytes=ROOMY)
 
     def search(question: Question) -> Results:
         return runner.run(front.search(question))
@@ -101,7 +101,7 @@ def test_explanations_and_partial_answers_are_not_kept() -> None:
 
 def test_another_index_empties_the_cache(work: Workspace, runner: asyncio.Runner) -> None:
     now_s = 0.0
-    front = Front(Live(work, clock=lambda: now_s), cache_bytes=ROOMY)
+    front = Dispatcher(OpenIndex(work, clock=lambda: now_s), cache_bytes=ROOMY)
     question = Question("apple", 0, 10)
     assert runner.run(front.search(question)).total == 30
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
@@ -111,7 +111,7 @@ def test_another_index_empties_the_cache(work: Workspace, runner: asyncio.Runner
 
 
 def test_a_cache_of_no_size_keeps_nothing(work: Workspace, runner: asyncio.Runner) -> None:
-    front = Front(Live(work), cache_bytes=0)
+    front = Dispatcher(OpenIndex(work), cache_bytes=0)
     for _ in range(2):
         runner.run(front.search(Question("apple", 0, 10)))
     assert (front.cache.hits, front.cache.misses) == (0, 2)
@@ -128,7 +128,7 @@ def test_identical_searches_at_the_same_time_share_one_computation(
         return answer(searcher, question)
 
     monkeypatch.setattr(Searcher, "answer", counted)
-    front = Front(Live(work), cache_bytes=ROOMY)
+    front = Dispatcher(OpenIndex(work), cache_bytes=ROOMY)
 
     async def several() -> list[Results]:
         return await together(front.search(Question("apple")) for _ in range(10))

@@ -43,8 +43,8 @@ from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Newest, Server
-from gossamer.serve.dispatch.front import Front
-from gossamer.serve.dispatch.reloader import Live
+from gossamer.serve.dispatch.front import Dispatcher
+from gossamer.serve.dispatch.reloader import OpenIndex
 from tests.support.follower_nodes import PATIENCE_S, address, until
 from tests.support.node_clusters import Asked, cluster, urls, work
 
@@ -64,7 +64,7 @@ def process(work: Workspace, port: int = 0) -> Iterator[str]:
     """Answer searches in a thread of this process; yields its address."""
     listener = socket.create_server(("127.0.0.1", port))
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
-    running = Server(Newest(Live(work))).run(listener, stop)
+    running = Server(Newest(OpenIndex(work))).run(listener, stop)
     thread = threading.Thread(target=loop.run_until_complete, args=[running])
     thread.start()
     try:
@@ -92,7 +92,7 @@ def test_another_replica_answers_if_one_is_gone(work: Workspace) -> None:
 
 def test_if_no_process_answers_the_server_searches_itself(work: Workspace) -> None:
     with cluster(["127.0.0.1:1"]) as nobody:
-        front, run = Front(Live(work), nobody.cluster), nobody.runner.run
+        front, run = Dispatcher(OpenIndex(work), nobody.cluster), nobody.runner.run
         assert run(front.search(Question("fruit"))).total > 0
         assert run(front.complete("fru")) == ["fruit"]
 
@@ -122,7 +122,7 @@ def test_a_waiting_request_gets_the_first_process_that_is_free() -> None:
                     full.set()
                 await full.wait()
                 open_ -= 1
-                writer.write(wire.packed(Completed({})))
+                writer.write(wire.pack(Completed({})))
 
     async def ask() -> list[AnyReply | None]:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
@@ -161,8 +161,8 @@ def test_too_many_connections_harm_nobody_else(
         first, second, third = (stack.enter_context(connected(one)) for _ in range(3))
         assert third.recv(1) == b""
         for connection in (first, second, first):
-            connection.sendall(wire.packed(PROBE))
-            expected = wire.packed(Report())
+            connection.sendall(wire.pack(PROBE))
+            expected = wire.pack(Report())
             assert connection.recv(len(expected), socket.MSG_WAITALL) == expected
 
 
@@ -192,7 +192,7 @@ COUNTS = st.none() | st.dictionaries(
 
 @pytest.fixture(scope="module")
 def answering(work: Workspace) -> Server:
-    return Server(Newest(Live(work)))
+    return Server(Newest(OpenIndex(work)))
 
 
 @given(st.lists(PLACES, max_size=3), COUNTS, st.integers(0, MAX_LIMIT), NUMBERS)
@@ -218,7 +218,7 @@ def test_absurd_requests_are_answered_somehow(
     ]
     for request in requests:
         with suppress(wire.BadFrameError):
-            answering.answer(wire.request_of(wire.packed(request)[4:]))
+            answering.answer(wire.request_of(wire.pack(request)[4:]))
 
 
 @pytest.fixture(scope="module")

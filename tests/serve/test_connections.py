@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.responses import Response
 
-from gossamer.serve.descriptors import raise_limit
+from gossamer.serve.process_setup import raise_file_limit
 from gossamer.serve.web import protocol
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import Connections
@@ -231,7 +231,7 @@ def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 500), hard))
     try:
-        assert raise_limit() == hard
+        assert raise_file_limit() == hard
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

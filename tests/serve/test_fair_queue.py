@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, Turns
-from gossamer.serve.dispatch.single_flight import Flights
+from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
+from gossamer.serve.dispatch.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Requests:
     """Requests that hold their turn until `end` is called. `order` lists them as they began."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: FairQueue) -> None:
         self.order: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self._turns = turns
@@ -56,7 +56,7 @@ async def settled() -> None:
 
 def test_the_next_turn_goes_to_the_client_that_has_the_fewest() -> None:
     async def run() -> list[str]:
-        requests = Requests(Turns("search", running=2, waiting=100))
+        requests = Requests(FairQueue("search", running=2, waiting=100))
         await requests.add("aaaaaaaa")
         await requests.add("bc")
         return await requests.all()
@@ -66,7 +66,7 @@ def test_the_next_turn_goes_to_the_client_that_has_the_fewest() -> None:
 
 def test_one_client_has_its_share_of_the_turns_at_most() -> None:
     async def run() -> tuple[list[str], list[str]]:
-        requests = Requests(Turns("search", running=4, waiting=100, share=2))
+        requests = Requests(FairQueue("search", running=4, waiting=100, share=2))
         await requests.add("aaaa")
         before = list(requests.order)
         await requests.add("bb")
@@ -77,7 +77,7 @@ def test_one_client_has_its_share_of_the_turns_at_most() -> None:
 
 def test_requests_without_an_address_may_take_every_turn() -> None:
     async def run() -> list[str]:
-        requests = Requests(Turns("search", running=3, waiting=100, share=1))
+        requests = Requests(FairQueue("search", running=3, waiting=100, share=1))
         await requests.add([ANYBODY] * 3)
         begun = list(requests.order)
         await requests.all()
@@ -88,7 +88,7 @@ def test_requests_without_an_address_may_take_every_turn() -> None:
 
 def test_a_full_queue_refuses_the_client_that_waits_with_the_most() -> None:
     async def run() -> tuple[list[str], list[bool]]:
-        requests = Requests(Turns("search", running=1, waiting=3))
+        requests = Requests(FairQueue("search", running=1, waiting=3))
         await requests.add("aaaaa")  # one has the turn, three wait, the last is refused
         await requests.add("b")  # takes the place of one that waits
         order = await requests.all()
@@ -101,7 +101,7 @@ def test_a_full_queue_refuses_the_client_that_waits_with_the_most() -> None:
 
 def test_a_request_cancelled_while_waiting_leaves_no_state() -> None:
     async def run() -> list[str]:
-        turns = Turns("search", running=1, waiting=10)
+        turns = FairQueue("search", running=1, waiting=10)
         requests = Requests(turns)
         await requests.add("aab")
         requests.tasks[1].cancel()
@@ -114,7 +114,7 @@ def test_a_request_cancelled_while_waiting_leaves_no_state() -> None:
 
 def test_a_turn_given_to_a_cancelled_request_passes_to_the_next() -> None:
     async def run() -> list[str]:
-        requests = Requests(Turns("search", running=1, waiting=10))
+        requests = Requests(FairQueue("search", running=1, waiting=10))
         await requests.add("abc")
         requests._ends.pop(0).set()
         await asyncio.sleep(0)  # "a" gives its turn to "b"
@@ -127,7 +127,7 @@ def test_a_turn_given_to_a_cancelled_request_passes_to_the_next() -> None:
 
 def test_a_turn_that_becomes_free_while_a_request_is_cancelled_passes_to_the_next() -> None:
     async def run() -> tuple[list[str], list[BaseException | None]]:
-        requests = Requests(Turns("search", running=1, waiting=10))
+        requests = Requests(FairQueue("search", running=1, waiting=10))
         await requests.add("abc")
         requests._ends.pop(0).set()
         requests.tasks[1].cancel()  # "b" will notice it only after "a" has ended
@@ -140,7 +140,7 @@ def test_a_turn_that_becomes_free_while_a_request_is_cancelled_passes_to_the_nex
 
 def test_a_request_that_is_cancelled_while_it_loses_its_place_is_not_an_error() -> None:
     async def run() -> list[str]:
-        requests = Requests(Turns("search", running=1, waiting=3))
+        requests = Requests(FairQueue("search", running=1, waiting=3))
         await requests.add("aaaa")
         requests.tasks.append(asyncio.create_task(requests._request("b")))
         requests.tasks[3].cancel()  # it will notice it only after "b" has taken its place
@@ -152,7 +152,7 @@ def test_a_request_that_is_cancelled_while_it_loses_its_place_is_not_an_error() 
 
 def test_a_request_that_is_refused_and_cancelled_at_once_gives_nothing_back() -> None:
     async def run() -> list[str]:
-        turns = Turns("search", running=1, waiting=2)
+        turns = FairQueue("search", running=1, waiting=2)
         requests = Requests(turns)
         await requests.add("aaa")
         requests.tasks.append(asyncio.create_task(requests._request("b")))
@@ -166,7 +166,7 @@ def test_a_request_that_is_refused_and_cancelled_at_once_gives_nothing_back() ->
 
 def test_callers_for_one_key_share_a_computation_and_its_error() -> None:
     async def run() -> None:
-        flights: Flights[int] = Flights()
+        flights: SingleFlight[int] = SingleFlight()
         go, computed = asyncio.Event(), []
 
         async def compute() -> int:

@@ -293,4 +293,4 @@ def test_too_many_links_between_neighbours_are_not_drawn(monkeypatch: pytest.Mon
     ],
 )
 def test_labels_are_short_and_can_be_read(name: str, label: str) -> None:
-    assert link_map.shortened(name, HOME, 21)[: len(label)] == label
+    assert link_map.shorten_url(name, HOME, 21)[: len(label)] == label

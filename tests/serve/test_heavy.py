@@ -14,8 +14,8 @@ from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch import front
 from gossamer.serve.dispatch.fair_queue import Busy
-from gossamer.serve.dispatch.front import Front
-from gossamer.serve.dispatch.reloader import Live
+from gossamer.serve.dispatch.front import Dispatcher
+from gossamer.serve.dispatch.reloader import OpenIndex
 from tests.support.follower_nodes import address
 from tests.support.node_clusters import cluster
 from tests.support.search_server import PATIENCE_S
@@ -53,7 +53,7 @@ def test_an_expensive_search_does_not_keep_others_waiting(
     monkeypatch.setattr(Searcher, "answer", slow)
 
     async def run() -> None:
-        site = Front(Live(work))
+        site = Dispatcher(OpenIndex(work))
         long = " ".join(map(str, range(front.HEAVY_WORDS + 1)))
         heavy = [
             asyncio.create_task(site.search(Question(f"{long} {number}"))) for number in range(5)
@@ -99,7 +99,7 @@ def test_a_late_expensive_search_neither_fails_the_processes_nor_runs_in_the_ser
         socket.create_server(("127.0.0.1", 0)) as silent,
         cluster([address(silent)], deadline_s=0.1) as late,
     ):
-        site = Front(Live(work), late.cluster)
+        site = Dispatcher(OpenIndex(work), late.cluster)
         with pytest.raises(Busy) as refused:
             late.runner.run(site.search(HEAVY))
         assert refused.value.kind == front.HEAVY

@@ -24,7 +24,7 @@ from gossamer.errors import ConfigError
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch import front
-from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, Turns
+from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
 from gossamer.serve.web import guard, limits, protocol, sending
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.guard import Guard
@@ -282,7 +282,7 @@ def test_copies_pages_pictures_status_and_metrics_have_limits_of_their_own(
 ) -> None:
     taken = []
 
-    class Noted(Turns):
+    class Noted(FairQueue):
         @asynccontextmanager
         async def taken(self, client: str) -> AsyncIterator[None]:
             taken.append(self.kind)

@@ -17,7 +17,7 @@ from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import follower as following
 from gossamer.serve.cluster import members
 from gossamer.serve.cluster import nodes as serve_nodes
-from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.state.workspace import Workspace
 from gossamer.storage.names import CONFIG_NAME
 from tests.support.follower_nodes import Asked, Standing, listener, node, server, standing, until
@@ -163,8 +163,8 @@ def test_without_nodes_there_is_an_error_and_the_index_is_not_opened(
 
     async def run() -> None:
         nobody = serve_nodes.Nodes(["127.0.0.1:1"], work.config.ranking, NO_CRAWL, 1)
-        async with nobody.watched():
-            front = Front(nobody)
+        async with nobody.watch():
+            front = Dispatcher(nobody)
             for asked in (front.search(Question("fruit")), front.complete("fru")):
                 with pytest.raises(StoreError, match=r"serve\.nodes: no node has an index open"):
                     await asked

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from gossamer.search.messages import Holding, Report
 from gossamer.serve.cluster import members
 from gossamer.serve.cluster.cover import MAX_STEPS, Part, best
+from gossamer.serve.cluster.follower import deal, share
 from gossamer.serve.cluster.members import GONE_S, Members
-from gossamer.serve.cluster.placing import dealt, share
-from gossamer.serve.cluster.rolling import MAX_HELD, is_turn, superseded, unneeded
+from gossamer.serve.cluster.rolling import MAX_HELD, droppable_later, droppable_now, is_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ ODD, EVEN = (1, 3), (0, 2)
 @given(st.sets(st.integers(0, 500), min_size=1), st.integers(1, 50))
 def test_groups_are_of_one_size(items: set[int], groups: int) -> None:
     groups = min(groups, len(items))
-    found = dealt(items, groups)
+    found = deal(items, groups)
     assert found.keys() == items
     sizes = Counter(found.values())
     assert len(sizes) == groups
@@ -39,7 +39,7 @@ def test_groups_are_of_one_size(items: set[int], groups: int) -> None:
 
 @pytest.mark.parametrize(("nodes", "groups"), [(4, 2), (5, 2), (10, 3), (39, 8)])
 def test_few_nodes_change_their_group_when_one_comes(nodes: int, groups: int) -> None:
-    before, after = dealt(NODES[:nodes], groups), dealt(NODES[: nodes + 1], groups)
+    before, after = deal(NODES[:nodes], groups), deal(NODES[: nodes + 1], groups)
     assert sum(after[each] != before[each] for each in before) <= nodes // 4
 
 
@@ -123,40 +123,40 @@ def report(*held: Holding, share: tuple[int, ...] = ODD, target: Holding | None 
 def test_an_older_state_is_dropped_once_the_newer_one_is_whole() -> None:
     old, new = holding(1, ODD), holding(2, ODD)
     others = {"b": report(holding(1, EVEN), share=EVEN)}
-    assert unneeded([old, new], new, others) == []
+    assert droppable_later([old, new], new, others) == []
     others = {"b": report(holding(1, EVEN), holding(2, EVEN), share=EVEN)}
-    assert unneeded([old, new], new, others) == [old]
+    assert droppable_later([old, new], new, others) == [old]
 
 
 def test_an_older_state_is_dropped_if_the_other_nodes_are_dead() -> None:
     old, new = holding(1, ODD), holding(2, ODD)
-    assert unneeded([old, new], new, {}) == [old]
+    assert droppable_later([old, new], new, {}) == [old]
 
 
 def test_two_nodes_do_not_leave_the_same_shards_to_each_other() -> None:
     leaving, wanted = holding(1, ODD), holding(1, EVEN)
     other = report(leaving, wanted, share=EVEN)
-    assert unneeded([leaving, wanted], wanted, {"b": other}) == []
+    assert droppable_later([leaving, wanted], wanted, {"b": other}) == []
     staying = report(leaving, share=ODD)
-    assert unneeded([leaving, wanted], wanted, {"b": other, "c": staying}) == [leaving]
+    assert droppable_later([leaving, wanted], wanted, {"b": other, "c": staying}) == [leaving]
 
 
 def test_a_state_that_is_not_whole_yet_is_not_replaced_by_a_newer_one() -> None:
     old, new = holding(1, ODD), holding(2, ODD)
     slow = report(holding(1, EVEN), share=EVEN, target=holding(2, EVEN))
-    assert superseded([old, new], "state 3", {"b": slow}) is None
+    assert droppable_now([old, new], "state 3", {"b": slow}) is None
     ahead = report(holding(1, EVEN), share=EVEN, target=holding(3, EVEN))
-    assert superseded([old, new], "state 4", {"b": ahead}) == [new]
+    assert droppable_now([old, new], "state 4", {"b": ahead}) == [new]
     same_but_opened_later = report(holding(1, EVEN), share=EVEN, target=holding(9, EVEN, new.state))
-    assert superseded([old, new], "state 10", {"b": same_but_opened_later}) is None
+    assert droppable_now([old, new], "state 10", {"b": same_but_opened_later}) is None
 
 
 def test_a_node_does_not_open_states_without_end() -> None:
     other = report(holding(1, EVEN), share=EVEN)
     mine = [holding(1, ODD), holding(1, EVEN), holding(1, (0,))]
     assert len(mine) == MAX_HELD
-    assert superseded(mine, "state 2", {"b": other}) is None
-    assert superseded(mine[:2], "state 2", {"b": other}) == []
+    assert droppable_now(mine, "state 2", {"b": other}) is None
+    assert droppable_now(mine[:2], "state 2", {"b": other}) == []
 
 
 def test_nodes_of_a_group_open_a_newer_state_one_after_another() -> None:

@@ -71,26 +71,26 @@ def test_a_server_believes_no_other_node(work: Workspace, ours: trustme.CA, tmp_
 
 def test_files_that_cannot_be_used_are_named(ours: trustme.CA, tmp_path: Path) -> None:
     settings = certified(tmp_path / "node", ours, HERE)
-    assert tls.of_node(ServeConfig(), "") is None
+    assert tls.node_context(ServeConfig(), "") is None
     key = tmp_path / "node" / "node.key"
     key.chmod(0o644)
     with pytest.raises(ConfigError, match=r"node\.key: contains a secret, but its mode 0644"):
-        tls.of_node(settings, "")
+        tls.node_context(settings, "")
     ours.issue_cert(HERE).private_key_pem.write_to_path(key)
     key.chmod(0o600)
     with pytest.raises(ConfigError, match=r"node\.pem: is not the certificate of the key"):
-        tls.of_node(settings, "")
+        tls.node_context(settings, "")
     for name in ("ca.pem", "node.pem"):
         whole = (tmp_path / "node" / name).read_bytes()
         certified(tmp_path / f"without-{name}", ours, HERE)
         (tmp_path / "node" / name).unlink()
         with pytest.raises(ConfigError, match=f"{name}: cannot be read"):
-            tls.of_node(settings, "")
+            tls.node_context(settings, "")
         (tmp_path / "node" / name).write_bytes(whole)
     whole_again = certified(tmp_path / "again", ours, HERE)
     (tmp_path / "again" / "ca.pem").write_text("none")
     with pytest.raises(ConfigError, match=r"ca\.pem: holds no certificate"):
-        tls.of_server(whole_again, "")
+        tls.server_context(whole_again, "")
 
 
 def test_a_key_with_a_password_is_not_asked_for_on_the_terminal(
@@ -105,7 +105,7 @@ def test_a_key_with_a_password_is_not_asked_for_on_the_terminal(
     form = forms.Encoding.PEM, forms.PrivateFormat.PKCS8
     path.write_bytes(key.private_bytes(*form, kept))
     with pytest.raises(ConfigError, match=r"node\.pem: is not the certificate of the key"):
-        tls.of_node(settings, "")
+        tls.node_context(settings, "")
 
 
 def test_settings_that_belong_together() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.drawing.treemap import Box, squarified
+from gossamer.serve.drawing.treemap import Box, squarify
 
 PAPER = (6, 6, 4, 3, 2, 2, 1)
 """The example of the paper, in a rectangle of 6 × 4."""
@@ -18,7 +18,7 @@ LENGTHS = st.integers(1, 5_000)
 
 
 def test_the_example_of_the_paper() -> None:
-    boxes = squarified(PAPER, Box(0, 0, 6, 4))
+    boxes = squarify(PAPER, Box(0, 0, 6, 4))
     sides = [(box.width, box.height) for box in boxes]
     expected = [
         *((3, 2), (3, 2)),
@@ -33,7 +33,7 @@ def test_the_example_of_the_paper() -> None:
 
 @given(SIZES, LENGTHS, LENGTHS)
 def test_areas_are_proportional_and_fill_the_box(sizes: list[int], width: int, height: int) -> None:
-    boxes = squarified(sizes, Box(7, 11, width, height))
+    boxes = squarify(sizes, Box(7, 11, width, height))
     assert len(boxes) == len(sizes)
     for size, box in zip(sizes, boxes, strict=True):
         share = size / sum(sizes)
@@ -42,7 +42,7 @@ def test_areas_are_proportional_and_fill_the_box(sizes: list[int], width: int, h
 
 @given(SIZES, LENGTHS, LENGTHS)
 def test_boxes_lie_within_and_beside_each_other(sizes: list[int], width: int, height: int) -> None:
-    boxes = squarified(sizes, Box(7, 11, width, height))
+    boxes = squarify(sizes, Box(7, 11, width, height))
     slack = 1e-9 * max(width, height)
     for box in boxes:
         assert box.width > 0
@@ -57,10 +57,10 @@ def test_boxes_lie_within_and_beside_each_other(sizes: list[int], width: int, he
 
 def test_equal_sizes_become_nearly_squares() -> None:
     for count in range(1, 200):
-        boxes = squarified([5] * count, Box(0, 0, 960, 520))
+        boxes = squarify([5] * count, Box(0, 0, 960, 520))
         assert max(max(box[2] / box[3], box[3] / box[2]) for box in boxes) < 3
 
 
 def test_a_hundred_thousand_sizes_are_laid_out() -> None:
-    boxes = squarified(range(100_000, 0, -1), Box(0, 0, 960, 520))
+    boxes = squarify(range(100_000, 0, -1), Box(0, 0, 960, 520))
     assert len(boxes) == 100_000

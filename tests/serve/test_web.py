@@ -16,7 +16,8 @@ from selectolax.lexbor import LexborHTMLParser
 from gossamer import config
 from gossamer.errors import UsageError
 from gossamer.search.broker import MAX_QUERY_CHARS
-from gossamer.serve import serve, web
+from gossamer.serve import web
+from gossamer.serve.step import serve
 from gossamer.state.heartbeats import Heartbeat
 from tests.support.search_server import EVIL, client, dom, one, serving
 from tests.support.small_index import crawl, put_index
@@ -329,7 +330,7 @@ def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     program = (
-        "import sys; from gossamer.serve import serve;"
+        "import sys; from gossamer.serve.step import serve;"
         "from gossamer.state.workspace import Workspace;"
         "serve(Workspace.open(sys.argv[1]), '127.0.0.1', 0)"
     )
@@ -350,7 +351,7 @@ def test_an_address_in_use_is_a_usage_error(
     work = crawl(tmp_path)
     work.config = config.loads("serve.processes = 2", "gossamer.toml")
     started = Mock()
-    monkeypatch.setattr("gossamer.serve.Children", started)
+    monkeypatch.setattr("gossamer.serve.step.Children", started)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}: cannot listen: Address"):

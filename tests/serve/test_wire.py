@@ -20,7 +20,7 @@ def test_messages_come_out_as_they_went_in(text: str, any_term: bool, most: int)
         Complete(text, most),
         Suggest(text, most),
     ):
-        assert wire.request_of(wire.packed(message)[4:]) == message
+        assert wire.request_of(wire.pack(message)[4:]) == message
 
 
 @given(st.binary(max_size=200))

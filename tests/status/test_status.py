@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.status import overview, refused
+from gossamer.status import overview, refused_urls
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
@@ -17,7 +17,7 @@ COUNTS = {
 
 
 def test_what_was_refused_by_reason() -> None:
-    assert list(refused(COUNTS).items()) == [
+    assert list(refused_urls(COUNTS).items()) == [
         ("scope", 40),
         ("domain_growth", 12),
         ("robots", 7),
@@ -29,8 +29,8 @@ def test_what_was_refused_by_reason() -> None:
 
 
 def test_nothing_refused() -> None:
-    assert refused({}) == {}
-    assert refused({"parse": {"links": 3, "dropped_scope": 0}}) == {}
+    assert refused_urls({}) == {}
+    assert refused_urls({"parse": {"links": 3, "dropped_scope": 0}}) == {}
 
 
 def test_all_steps_of_a_crawl_count(work: Workspace) -> None:
@@ -40,7 +40,7 @@ def test_all_steps_of_a_crawl_count(work: Workspace) -> None:
             with work.step(step, round_) as draft:
                 draft.counts.update(counts)
     figures = overview(work)
-    assert figures["refused"] == {reason: 2 * n for reason, n in refused(COUNTS).items()}
+    assert figures["refused"] == {reason: 2 * n for reason, n in refused_urls(COUNTS).items()}
     assert figures["counts"]["fetch"]["ok"] == 180
 
 

@@ -152,7 +152,7 @@ def server(
 ) -> Iterator[Asked]:
     loop = Loop()
     nodes = Nodes(listed, work.config.ranking, NO_CRAWL, deadline_s, tls)
-    watched = nodes.watched()
+    watched = nodes.watch()
     loop.run(watched.__aenter__())
     try:
         yield Asked(nodes, loop)

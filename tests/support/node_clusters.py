@@ -66,7 +66,7 @@ class Asked(NamedTuple):
 def cluster(addresses: Sequence[str], deadline_s: float = PATIENCE_S) -> Iterator[Asked]:
     made = Cluster(addresses, deadline_s)
     with asyncio.Runner() as runner:
-        watched = made.watched()
+        watched = made.watch()
         runner.run(watched.__aenter__())
         yield Asked(made, runner)
         runner.run(watched.__aexit__(None, None, None))
@@ -78,11 +78,11 @@ def urls(results: Results) -> list[str]:
 
 def answers(work: Workspace, of_node: ServeConfig, of_server: ServeConfig) -> bool:
     """Whether a server gets an answer of a node."""
-    contexts = tls.of_node(of_node, ""), tls.of_server(of_node, "")
+    contexts = tls.node_context(of_node, ""), tls.server_context(of_node, "")
     with (
         listener() as at,
         node(work.root, at, [address(at)], tls=contexts) as follower,
-        server(work, [address(at)], tls=tls.of_server(of_server, "")) as asked,
+        server(work, [address(at)], tls=tls.server_context(of_server, "")) as asked,
     ):
         until(lambda: follower.held)
         asked.loop.run(asked.nodes.look())

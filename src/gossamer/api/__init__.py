@@ -137,7 +137,7 @@ class Crawl:
 
         self.work.prepare = prepare_worker
         with self.work.store.lock(), self.work.errors():
-            return _reported(flow.run(self.work, rounds, minutes, announced), report)
+            return _report_steps(flow.run(self.work, rounds, minutes, announced), report)
 
     def harvest(
         self,
@@ -156,7 +156,7 @@ class Crawl:
         self.work.prepare = prepare_worker
         harvest = flow.harvest_all if everything else flow.harvest
         with self.work.store.lock(), self.work.errors():
-            return _reported(harvest(self.work, announce), report)
+            return _report_steps(harvest(self.work, announce), report)
 
     def run_forever(self, listener: Listener | None = None, *, follows: bool = False) -> None:
         """Run a round whenever a page is due, and rank and index, until an exception ends it.
@@ -205,7 +205,7 @@ class Crawl:
         from gossamer.flow.check.repair import repair
 
         with self.work.store.lock(), self.work.errors():
-            return _reported(repair(self.work, announce), report)
+            return _report_steps(repair(self.work, announce), report)
 
     def url_rules(self, host: str | None = None) -> list[UrlRule]:
         """The learned rules for URLs of a host, or of all hosts, with their evidence."""
@@ -386,7 +386,7 @@ class Crawl:
         return Searcher.open(self.work).search(query, offset=offset, limit=limit)
 
 
-def _reported(
+def _report_steps(
     steps: Iterable[StepReport], report: Callable[[StepReport], None]
 ) -> list[StepReport]:
     """Run steps, and report each when it is committed."""

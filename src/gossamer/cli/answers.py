@@ -37,7 +37,7 @@ def print_results(results: Results) -> None:
         console.print(f"   [green]{escape(hit.url)}[/green]", highlight=False, soft_wrap=True)
         if snippet:
             console.print(f"   {snippet}", highlight=False)
-        if folded := _folded(hit):
+        if folded := _folded_pages(hit):
             console.print(f"   {folded}", style="dim", highlight=False)
     if results.relaxed:
         console.print("No page contains all of these words; these pages contain some of them.")
@@ -46,7 +46,7 @@ def print_results(results: Results) -> None:
     console.print(f"{about}{results.total:,} {noun} in {results.took_ms:.1f} ms", style="dim")
 
 
-def _folded(hit: Hit) -> str:
+def _folded_pages(hit: Hit) -> str:
     """The pages that a hit stands for, in words."""
     named = (
         (hit.versions, "{:,} more version", "{:,} more versions"),

@@ -46,10 +46,10 @@ class Asked(NamedTuple):
 
 def run(path: str, asked: Asked) -> None:
     """Crawl. Raises NothingFetched, and what the steps do."""
-    with _opened(path, asked) as crawl, crawl.work.errors():
+    with _open_or_create(path, asked) as crawl, crawl.work.errors():
         _prepare(crawl, asked)
         unfetched.require_seeds(crawl.work)
-        _until_nothing_is_due(crawl, asked)
+        _crawl_until_nothing_is_due(crawl, asked)
     if not asked.as_json:
         typer.echo(f'next: gossamer search {path} "words", or gossamer serve {path}')
 
@@ -60,7 +60,7 @@ def run_forever(path: str, asked: Asked, line: Line) -> None:
     from gossamer.cli.supervisor import LOST_WORKER  # psutil takes long to import
 
     kept: Kept | None = line.kept
-    with _opened(path, asked) if kept is None else _opened_again(path, kept) as crawl:
+    with _open_or_create(path, asked) if kept is None else _opened_again(path, kept) as crawl:
         crawl.work.store.holder = line.holder
         with crawl.work.errors():
             if kept is None:
@@ -87,7 +87,7 @@ def _prepare(crawl: Crawl, asked: Asked) -> tuple[str, tuple[str, ...]]:
     return require_contact(crawl) or asked.contact, own
 
 
-def _opened(path: str, asked: Asked) -> Crawl:
+def _open_or_create(path: str, asked: Asked) -> Crawl:
     """Open the crawl, or create it if there are seeds."""
     try:
         return Crawl.open(path)
@@ -111,7 +111,7 @@ def _progress(crawl: Crawl, asked: Asked) -> StepLines | StepProgress:
     return StepLines(crawl.work) if asked.as_json else StepProgress(crawl.work, Console())
 
 
-def _until_nothing_is_due(crawl: Crawl, asked: Asked) -> None:
+def _crawl_until_nothing_is_due(crawl: Crawl, asked: Asked) -> None:
     with _progress(crawl, asked) as progress:
         reports = crawl.run(asked.rounds, asked.minutes, progress.announce, progress.report)
         error = unfetched.why_nothing(

@@ -202,7 +202,7 @@ def serve(
     """
     from msgspec.structs import replace
 
-    from gossamer.serve import serve as listen
+    from gossamer.serve.step import serve as listen
     from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
@@ -229,7 +229,7 @@ def node(
 
     Example: gossamer node my-web --port 9400
     """
-    from gossamer.serve import serve_node
+    from gossamer.serve.step import serve_node
     from gossamer.state.workspace import Workspace
 
     serve_node(Workspace.open(crawl), host, port)

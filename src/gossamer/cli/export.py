@@ -34,13 +34,13 @@ def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) ->
             with parquet.open_parquet(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
                     count += batch.num_rows
-                    yield _with_all(batch, schema)
+                    yield _add_missing_columns(batch, schema)
 
     FORMS[form](batches(), schema, out)
     return count
 
 
-def _with_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _add_missing_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for field in schema:
         if field.name not in batch.schema.names:
             batch = batch.append_column(field.name, pa.nulls(batch.num_rows, field.type))

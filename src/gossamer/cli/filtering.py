@@ -89,12 +89,13 @@ def try_out(
         import msgspec
 
         tested = [
-            {"url": each.url, "reason": each.reason, "rule": _named(each.rule)} for each in found
+            {"url": each.url, "reason": each.reason, "rule": _rule_name(each.rule)}
+            for each in found
         ]
         echo_json(msgspec.json.encode(tested))
         return
     for each in found:
-        rule = _named(each.rule)
+        rule = _rule_name(each.rule)
         decides = "no rule matches" if rule is None else rule
         if each.words is None:
             verdict = f"let in: {decides}"
@@ -200,7 +201,7 @@ def apply(
     if as_json:
         import msgspec
 
-        refused = [each._asdict() | {"rule": _named(each.rule)} for each in found.refused]
+        refused = [each._asdict() | {"rule": _rule_name(each.rule)} for each in found.refused]
         echo_json(msgspec.json.encode(found._asdict() | {"refused": refused}))
         return
     _print_applied(found)
@@ -260,7 +261,7 @@ def _evidence(evidence: Evidence) -> str:
 
 def _print_applied(found: AppliedFilters) -> None:
     for each in found.refused:
-        rule = _named(each.rule)
+        rule = _rule_name(each.rule)
         typer.echo(printable(f"{each.pages:>10,}  {each.reason if rule is None else rule}"))
         for url in each.samples:
             typer.echo(printable(f"{'':12}{url}"))
@@ -274,7 +275,7 @@ def _print_applied(found: AppliedFilters) -> None:
         typer.echo(f"{counts['seeds_kept']:,} refused pages are seeds, and are kept")
 
 
-def _named(rule: PlacedRule | None) -> str | None:
+def _rule_name(rule: PlacedRule | None) -> str | None:
     return None if rule is None else f"{rule.rule.text} ({rule.place})"
 
 

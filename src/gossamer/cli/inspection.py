@@ -87,11 +87,11 @@ def _page(source: str, url: str | None, work: Workspace | None, stored: bool) ->
     from gossamer.config import Config
 
     if work is not None and stored:
-        return sources.from_crawl(work, source)
+        return sources.page_of_crawl(work, source)
     config = Config() if work is None else work.config
     if "://" in source:
-        return sources.from_server(source, config, "" if work is None else work.root)
-    return sources.from_file(source, url, config)
+        return sources.page_of_server(source, config, "" if work is None else work.root)
+    return sources.page_of_file(source, url, config)
 
 
 def _rules(work: Workspace | None, file: str | None) -> Rules:

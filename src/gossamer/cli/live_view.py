@@ -105,13 +105,13 @@ def _lanes(lanes: Sequence[Lane]) -> RenderableType:
 
 def _figures(crawl: Mapping[str, Any], rates: Sequence[tuple[int, float]]) -> RenderableType:
     table = _grid(0, 1, 0, 1)
-    left = [("pages/s", _speed(crawl["lanes"], rates)), *_rounds(crawl, 4), _size(crawl)]
+    left = [("pages/s", _speed_curve(crawl["lanes"], rates)), *_rounds(crawl, 4), _size(crawl)]
     for (left_name, left_value), (name, value) in zip(left, _due(crawl), strict=True):
         table.add_row(Text(left_name, "dim"), left_value, Text(name, "dim"), value)
     return table
 
 
-def _speed(lanes: Sequence[Lane], rates: Sequence[tuple[int, float]]) -> str:
+def _speed_curve(lanes: Sequence[Lane], rates: Sequence[tuple[int, float]]) -> str:
     """The present speed, and a curve of the latest ones."""
     latest = [rate for _, rate in rates[-CURVE:]]
     if not any(lane.step == "fetch" for lane in lanes):

@@ -75,16 +75,16 @@ def _lines(url: str, found: Duplicates, redirects: list[str]) -> Iterator[str]:
     yield f"{url} is in the index" if left_out is None else f"{url} is not in the index: {left_out}"
     if total := found.versions_total:
         yield f"{total:,} older {'version' if total == 1 else 'versions, the newest first'}"
-        yield from _listed(total, found.versions)
+        yield from _list_copies(total, found.versions)
     if total := found.copies_total:
         yield f"{total:,} other {'address' if total == 1 else 'addresses'}"
-        yield from _listed(total, found.copies)
+        yield from _list_copies(total, found.copies)
     if redirects:
         yield "redirects from"
         yield from (f"  {each}" for each in redirects)
 
 
-def _listed(total: int, copies: list[Copy]) -> Iterator[str]:
+def _list_copies(total: int, copies: list[Copy]) -> Iterator[str]:
     for copy in copies:
         alike = "" if copy.similarity is None else f"{int(100 * copy.similarity)} %"
         yield f"  {alike:>5}  {copy.version or copy.why.label:<20}  {copy.url}"

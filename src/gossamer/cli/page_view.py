@@ -62,7 +62,7 @@ def print_page(
         rule = rule_for(url, rules)
         facts.add_row("rule", _plain("none matches this URL" if rule is None else rule.name))
     if page.unmatched:
-        facts.add_row("unmatched", _plain(_joined(page.unmatched), "yellow"))
+        facts.add_row("unmatched", _plain(_join(page.unmatched), "yellow"))
     for sign in signs:
         facts.add_row("link farm", _plain(f"{sign.name}: {sign.text}", "yellow"))
     for name, lines in _standing(duplicates):
@@ -84,21 +84,21 @@ def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
     values = {
         "detail": page.detail,
         "truncated": "text beyond a limit was left out" if page.truncated else None,
-        "type": _joined((page.content_type, page.charset)),
+        "type": _join((page.content_type, page.charset)),
         "language": language and language + (f" (declared: {hint})" if hint else ""),
         "headline": page.headline if page.headline != page.title else None,
         "description": page.description,
-        "authors": _joined(page.authors),
+        "authors": _join(page.authors),
         "published": _date(page.published),
         "modified": _date(page.modified),
-        "site": _joined((page.site_name, page.page_type)),
+        "site": _join((page.site_name, page.page_type)),
         "image": page.image,
         "canonical": page.canonical,
         "alternates": "\n".join(f"{name} {url}" for name, url in page.alternates),
-        "robots": _joined((*directives, until and f"unavailable after {until}")),
+        "robots": _join((*directives, until and f"unavailable after {until}")),
         "headings": _first(page.headings, SHOWN_HEADINGS),
-        "links": _counted(Counter(link.relation for link in page.links)),
-        "refused": _counted(page.refused),
+        "links": _list_counts(Counter(link.relation for link in page.links)),
+        "refused": _list_counts(page.refused),
     }
     yield from ((name, _plain(value)) for name, value in values.items() if value)
 
@@ -127,7 +127,7 @@ def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None
     table.add_column("target", overflow="fold")
     for link in links[:SHOWN_LINKS]:
         relation = link.relation + (" nofollow" if link.nofollow else "")
-        words = _joined((_date(link.dated), link.anchor))
+        words = _join((_date(link.dated), link.anchor))
         table.add_row(relation, _plain(words), _plain(link.dst.removeprefix(origin), "green"))
     console.print()
     console.print(table)
@@ -154,11 +154,11 @@ def _first(lines: tuple[str, ...], limit: int) -> str:
     return "\n".join((*lines[:limit], *more))
 
 
-def _joined(words: tuple[str | None, ...]) -> str:
+def _join(words: tuple[str | None, ...]) -> str:
     return ", ".join(word for word in words if word)
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _list_counts(counts: Mapping[str, int]) -> str:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count:,} {name}" for name, count in ordered)
 

@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-def from_file(name: str, url: str | None, config: Config) -> Page:
+def page_of_file(name: str, url: str | None, config: Config) -> Page:
     """Return a file, or standard input, as if it were the response of `url`.
 
     The type is sniffed from the bytes; for text it follows from the file's name.
     """
     from gossamer.parse.page import Page
 
-    body = _read(name, config.fetch.max_body_bytes)
+    body = _read_limited(name, config.fetch.max_body_bytes)
     known_as = Path(name).name if name != STDIN else ""
     address = normal(url or f"http://localhost/{quote(known_as)}", config.urls)
-    return Page(address, _guessed(known_as, body), body, datetime.now(UTC))
+    return Page(address, _guess_headers(known_as, body), body, datetime.now(UTC))
 
 
-def from_server(url: str, config: Config, folder: str) -> Page:
+def page_of_server(url: str, config: Config, folder: str) -> Page:
     """Fetch one page, following redirects. `folder` is the crawl's, for files with secrets."""
     import uvloop
     from msgspec import structs
@@ -55,7 +55,7 @@ def from_server(url: str, config: Config, folder: str) -> Page:
     return uvloop.run(_fetch(normal(url, config.urls), config))
 
 
-def from_crawl(work: Workspace, url: str) -> Page:
+def page_of_crawl(work: Workspace, url: str) -> Page:
     """Return the newest body that a crawl has stored of a page. Needs no engine."""
     from gossamer.parse.step.stored import bodies
     from gossamer.parse.step.task import page_of
@@ -168,7 +168,7 @@ def _headers(answer: FetchResult) -> dict[str, str]:
     )
 
 
-def _read(name: str, limit: int) -> bytes:
+def _read_limited(name: str, limit: int) -> bytes:
     """Read at most `limit` bytes of a file or of standard input."""
     try:
         if name == STDIN:
@@ -187,7 +187,7 @@ def _read(name: str, limit: int) -> bytes:
     return body[:limit]
 
 
-def _guessed(name: str, body: bytes) -> dict[str, str]:
+def _guess_headers(name: str, body: bytes) -> dict[str, str]:
     """A content-type header guessed from the file's name, if the bytes are some kind of text."""
     from gossamer.fetch.resource import media_type
     from gossamer.parse.reading.sniff import document_type

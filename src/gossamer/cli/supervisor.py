@@ -156,7 +156,7 @@ class _Keeper:
                 return self._stopped(status)
             if status < 0 or status == LOST_WORKER:
                 wait_s = next_wait_s(wait_s, time.monotonic() - began_s)
-                self._rest(died(status), wait_s)
+                self._rest(cause_of_death(status), wait_s)
                 if self._stops:
                     return self._stopped(status)
             elif status != RENEW:
@@ -265,7 +265,7 @@ def next_wait_s(before_s: float, lived_s: float) -> float:
     return shortest_s if lived_s >= longest_s else min(max(2 * before_s, shortest_s), longest_s)
 
 
-def died(status: int) -> str:
+def cause_of_death(status: int) -> str:
     """How a process ended that was killed by a signal, or lost a worker."""
     if status == LOST_WORKER:
         return "lost a worker"

@@ -89,7 +89,7 @@ class Reload:
         self._asked = threading.Event()
 
     @contextmanager
-    def on_hangup(self) -> Iterator[None]:
+    def handle_hangup(self) -> Iterator[None]:
         """Handle the signal while open. Only the main thread can; elsewhere, nothing happens."""
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -100,7 +100,7 @@ class Reload:
         finally:
             signal.signal(signal.SIGHUP, before)
 
-    def if_asked(self) -> bool:
+    def if_requested(self) -> bool:
         """Read the settings if the signal came, and return whether it did."""
         if not self._asked.is_set():
             return False
@@ -136,7 +136,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     if not follows:
         with work.store.lock():
             pass  # nobody else crawls; later, this process waits for its turn
-    with crawl.reload.on_hangup():
+    with crawl.reload.handle_hangup():
         listener.begins()
         while True:
             with _turn(work, listener), crawl.harvests:
@@ -163,10 +163,10 @@ class _Crawl:
         while True:
             began_ms = work.now_ms()
             self._round.clear()
-            found = self._reported(rounds.round_(work, self._announce_round))
+            found = self._report_steps(rounds.round_(work, self._announce_round))
             is_new = _brings_something(self._round)
             if not self.harvests.is_running():
-                self._reported(rounds.prune_archive(work, self._announce_round))
+                self._report_steps(rounds.prune_archive(work, self._announce_round))
                 if found:
                     self._listener.may_end()
             hurries = round_length.limit_s(work) is not None
@@ -175,12 +175,12 @@ class _Crawl:
             if not found:
                 # What was due already was not chosen: only a change of the crawl can alter that.
                 due_ms = round_length.next_due_ms(work, began_ms)
-                if self._harvested(due_ms):
+                if self._harvest_until_due(due_ms):
                     work.store.refresh()  # with what the harvest has committed
                     work.store.collect_garbage(work.config.store.keep_versions)
                     return due_ms
 
-    def _harvested(self, due_ms: int | None) -> bool:
+    def _harvest_until_due(self, due_ms: int | None) -> bool:
         """Wait until all that was crawled is searchable; False if a page is due earlier."""
         while self.harvests.is_running() or self.harvests.is_behind:
             if self.harvests.are_due(found=False):
@@ -191,7 +191,7 @@ class _Crawl:
             self.harvests.wait(_look_s(self._work, due_ms))
         return True
 
-    def _reported(self, steps: Generator[StepReport, None, Result]) -> Result:
+    def _report_steps(self, steps: Generator[StepReport, None, Result]) -> Result:
         while True:
             try:
                 self._report_round(next(steps))
@@ -201,7 +201,7 @@ class _Crawl:
     def _announce_round(self, step: str, round_: int) -> None:
         self._listener.look()
         self.harvests.is_running()  # raises its error
-        self.reload.if_asked()
+        self.reload.if_requested()
         self._announce(step, round_)
 
     def _announce(self, step: str, round_: int) -> None:
@@ -241,7 +241,7 @@ def _wait(work: Workspace, due_ms: int | None, listener: Listener, reload: Reloa
         listener.look()
         if work.store.refresh().version != version:
             return True
-        if reload.if_asked():
+        if reload.if_requested():
             break
         time.sleep(_look_s(work, due_ms))
     return False

@@ -109,10 +109,13 @@ def round_(
     work: Workspace, announce: Callable[[str, int], None]
 ) -> Generator[StepReport, None, bool]:
     """Run a round, or finish the newest one. Returns whether it fetched or parsed anything."""
-    left, begins = unparsed(work.store.manifest), pending(work.store.manifest)[0] == "generate"
+    left, begins = (
+        count_unparsed(work.store.manifest),
+        pending(work.store.manifest)[0] == "generate",
+    )
     yield from _steps_left(work, announce)
-    idle = begins and not _listed(work.store.manifest)
-    return not idle or unparsed(work.store.manifest) < left
+    idle = begins and not _has_fetchlist(work.store.manifest)
+    return not idle or count_unparsed(work.store.manifest) < left
 
 
 def harvest(
@@ -190,25 +193,25 @@ def reparse(
 def pending(manifest: Manifest) -> list[str]:
     """The steps that are left in the newest round; if none are, all steps of a new one."""
     done = manifest.steps_of(manifest.round)
-    begun = _listed(manifest) or "parse" in done
+    begun = _has_fetchlist(manifest) or "parse" in done
     left = [name for name in _steps(manifest) if name not in done | {"generate"}]
     return left if begun and left else list(ROUND)
 
 
 def _steps(manifest: Manifest) -> list[str]:
     """The steps of the newest round: without pages to fetch or to parse, only `generate`."""
-    if _listed(manifest):
+    if _has_fetchlist(manifest):
         return list(ROUND)
-    left = unparsed(manifest) or "parse" in manifest.steps_of(manifest.round)
+    left = count_unparsed(manifest) or "parse" in manifest.steps_of(manifest.round)
     return ["generate", "parse", "update"] if left else ["generate"]
 
 
-def unparsed(manifest: Manifest) -> int:
+def count_unparsed(manifest: Manifest) -> int:
     """The number of fetched pages that could not be parsed so far."""
     return sum(layer.rows for layer in manifest.layers("unparsed"))
 
 
-def _listed(manifest: Manifest) -> bool:
+def _has_fetchlist(manifest: Manifest) -> bool:
     """Whether the newest round has anything to fetch."""
     return any(layer.rows for layer in manifest.layers("fetchlist", manifest.round))
 

@@ -5,151 +5,17 @@ what the crawl knows about a page. The server notices a commit of `index` within
 the new shards. The old ones stay mapped until their last search is done, so no answer mixes the
 two.
 
-    front.py        dispatches searches to the processes of a cluster, or to this one; cache.py
-                    keeps recent answers, single_flight.py shares those being computed, and
-                    fair_queue.py decides which request starts next
-    reloader.py     holds the searcher of the newest index
-    cluster/        search processes, on this machine and on others
-    web/            the pages and the API (starlette); views.py and templates/ render their HTML
-    cached_copy.py  the stored copy of a page, shown in a sandbox; pictures.py serves stored images
-    descriptors.py  raises the limit of open files; gc_pauses.py shortens the passes of
-                    the garbage collector
-    dashboard.py    figures for the status page; charts.py draws them
-    graphs.py       holds the newest link graphs; link_map.py draws the neighbourhood of a page
-    section_map.py  draws the parts of a site; treemap.py computes where, labels.py shortens names
+    step.py           the commands `serve` and `node`, and the sockets they listen on
+    process_setup.py  raises the limit of open files, and shortens garbage collection
+    dispatch/         front.py dispatches searches to the processes of a cluster, or to this one;
+                      cache.py keeps recent answers, single_flight.py shares those being computed,
+                      fair_queue.py decides which request starts next, and reloader.py holds the
+                      searcher of the newest index
+    cluster/          search processes, on this machine and on others
+    web/              the pages and the API (starlette); views.py and templates/ render their HTML
+    cached_copy.py    the stored copy of a page, shown in a sandbox
+    graphs.py         the newest link graphs
+    drawing/          charts, the neighbourhood of a page, and the parts of a site
 
 `gossamer.search` parses queries and ranks pages.
 """
-
-from __future__ import annotations
-
-import os
-import signal
-import socket
-import sys
-import threading
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from ipaddress import ip_address
-from typing import TYPE_CHECKING
-
-from gossamer.errors import UsageError
-from gossamer.serve.cluster.children import Children
-from gossamer.serve.descriptors import raise_limit
-from gossamer.serve.gc_pauses import exempt_present_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import uvicorn
-
-    from gossamer.config import ServeConfig
-    from gossamer.state.workspace import Workspace
-
-MAX_PROCESSES = 8
-"""Search processes if `serve.processes` is 0 and the machine has more cores than this."""
-SWITCH_S = 0.000_5
-OTHER_FILES = 256
-"""File descriptors reserved for the index and the search processes; connections get the rest."""
-_say = partial(print, flush=True)
-
-
-def serve(
-    work: Workspace,
-    host: str,
-    port: int,
-    announce: Callable[[str], object] = _say,
-) -> None:
-    """Serve until SIGINT or SIGTERM, then finish the open requests and return.
-
-    Port 0 selects a free port; `announce` is called with the URL. Raises UsageError if the server
-    cannot listen on the address.
-    """
-    from gossamer.serve.web import server
-    from gossamer.serve.web.connections import MAX_CONNECTIONS
-
-    # How long a computing thread may keep the interpreter from the event loop. A search has to
-    # wait for it several times; the default is five milliseconds.
-    sys.setswitchinterval(SWITCH_S)
-    connections = min(MAX_CONNECTIONS, raise_limit() - OTHER_FILES)
-    processes = _processes(work.config.serve)
-    with ExitStack() as stack:
-        stack.enter_context(_orderly_end())
-        listener = stack.enter_context(_listen(host, port))  # before any process is started
-        children = stack.enter_context(Children(work, processes)) if processes > 1 else None
-        addresses = children.addresses if children else ()
-        _run(server(work, addresses, connections=connections), host, listener, announce)
-
-
-def serve_node(
-    work: Workspace,
-    host: str,
-    port: int,
-    announce: Callable[[str], object] = _say,
-) -> None:
-    """Answer the servers of other machines from a part of the index until SIGINT or SIGTERM.
-
-    The other nodes know this one by the address that it listens on; if that is any, by the name of
-    this machine. Raises UsageError if the node cannot listen on the address, or everybody who
-    reaches it could search: beyond loopback, it needs certificates. Raises ConfigError if they
-    cannot be used.
-    """
-    from gossamer.serve.cluster import tls
-    from gossamer.serve.cluster.listen import listen
-
-    secured = tls.of_node(work.config.serve, work.root)
-    with _listen(host, port) as listener:
-        at, number = listener.getsockname()[:2]
-        if secured is None and not ip_address(at).is_loopback:
-            raise UsageError(
-                f"{host}:{number}",
-                "is not on loopback, and without certificates everybody there could search",
-                "set serve.node_certificate, node_key and node_authority: docs/operating.md",
-            )
-        announce(f"{host}:{number}")
-        name = socket.gethostname() if ip_address(at).is_unspecified else at
-        listen(work, f"[{name}]:{number}" if ":" in name else f"{name}:{number}", listener, secured)
-
-
-@contextmanager
-def _orderly_end() -> Iterator[None]:
-    """Let the clean-up run after SIGTERM, although uvicorn raises the signal again when it ends."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _processes(config: ServeConfig) -> int:
-    """The number of search processes on this machine; 0 if other machines search."""
-    if config.nodes:
-        return 0
-    return config.processes or min(os.cpu_count() or 1, MAX_PROCESSES)
-
-
-def _run(
-    server: uvicorn.Server,
-    host: str,
-    listener: socket.socket,
-    announce: Callable[[str], object],
-) -> None:
-    with suppress(KeyboardInterrupt):
-        name = f"[{host}]" if ":" in host else host
-        exempt_present_objects()
-        announce(f"http://{name}:{listener.getsockname()[1]}/")
-        server.run([listener])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, UnicodeError, OverflowError) as error:  # a name too long, a port too large
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{host}:{port}", f"cannot listen: {reason}", "choose another --port or --host"
-        ) from None

@@ -152,7 +152,7 @@ def _kind(content_type: str | None, charset: str | None) -> Kind:
     return "markup" if content_type in MARKUP else "text"
 
 
-def stored(root: str, copy: Copy) -> bytes:
+def read_body(root: str, copy: Copy) -> bytes:
     """The body of a copy as it was fetched. Raises MissingFile."""
     path = f"{root}/{copy.file}"
     try:
@@ -167,13 +167,13 @@ def stored(root: str, copy: Copy) -> bytes:
 
 def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
     """The body and the headers to send for a copy. Raises MissingFile."""
-    fetched = stored(root, copy)
+    fetched = read_body(root, copy)
     if copy.charset is None:
         saved = {"content-type": "application/octet-stream", "content-disposition": "attachment"}
         return fetched, HEADERS | saved
     text = fetched.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = "".join(map(without_connections, pieces(text))) + REACHABLE
+        text = "".join(map(block_connections, pieces(text))) + REACHABLE
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}
 
@@ -191,6 +191,6 @@ def pieces(markup: str) -> Iterator[str]:
         start = end
 
 
-def without_connections(markup: str) -> str:
+def block_connections(markup: str) -> str:
     """Rewrite what would make Chromium connect to other hosts; see above."""
     return _LEADS.sub(lambda h: f"&#{ord(h[0])};", _CALLS.sub("<meta", markup))

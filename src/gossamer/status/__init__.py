@@ -60,7 +60,7 @@ class Watch:
             problems.append(str(error))
         queue, freshness = self._queue.look(now_ms) or (None, None)
         holder = work.store.backend.holder()
-        return _from_manifest(work, manifest) | {
+        return _manifest_totals(work, manifest) | {
             "at_ms": now_ms,
             "running": None if holder is None else holder.command,
             "waiting": _waits(work) if holder is None else None,
@@ -88,7 +88,7 @@ def _waits(work: Workspace) -> str | None:
     return None if wait is None else idle_until(wait.until_ms)
 
 
-def _from_manifest(work: Workspace, manifest: Manifest) -> dict[str, Any]:
+def _manifest_totals(work: Workspace, manifest: Manifest) -> dict[str, Any]:
     counts: dict[str, dict[str, int]] = {}
     for report in manifest.history:
         if report.step == REPARSE:
@@ -105,14 +105,14 @@ def _from_manifest(work: Workspace, manifest: Manifest) -> dict[str, Any]:
             name: msgspec.to_builtins(manifest.totals(name)) for name in manifest.datasets
         },
         "counts": counts,
-        "refused": refused(counts),
+        "refused": refused_urls(counts),
         "duplicates": duplicates(manifest.history),
         "truncated": counts.get("parse", {}).get("truncated", 0),
         "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
     }
 
 
-def refused(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def refused_urls(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """URLs that were not followed or not requested, by reason, the most frequent first.
 
     `counts` are those of all steps. A URL is counted each time it is found. Pages that `index`

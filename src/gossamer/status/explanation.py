@@ -92,7 +92,7 @@ def explain(work: Workspace, url: str) -> Explanation:
     row = _row(work, normal)
     host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
     left_out = Absence(work, lookup)
-    sentences = [("found", _found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
+    sentences = [("found", _how_found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
     if row is not None:
         sentences.append(("filters", _filters(left_out, row)))
     sentences.append(("robots", _robots(work, host, normal)))
@@ -101,7 +101,7 @@ def explain(work: Workspace, url: str) -> Explanation:
         figures = _figures(work, row)
         duplicates = duplicates_of(lookup, normal)
         sentences += [
-            ("fetched", _fetched(pages, row)),
+            ("fetched", _how_fetched(pages, row)),
             ("changes", _changes(row, figures)),
             ("due", _due(work, row, figures)),
             ("score", _score(row, figures)),
@@ -121,7 +121,7 @@ def _row(work: Workspace, url: str) -> Row | None:
     return found[0].asDict() if found else None
 
 
-def _found(row: Row | None, left_out: Absence, url: str) -> str:
+def _how_found(row: Row | None, left_out: Absence, url: str) -> str:
     if row is None:
         return f"the crawl does not hold it: {left_out.why(url)}"
     source = SOURCES.get(row["source"], row["source"])
@@ -189,7 +189,7 @@ def _host(work: Workspace, host: Row | None, name: str) -> str:
     return f"{asked}: {outcome}{failed}{waits}{group}"
 
 
-def _fetched(pages: PageInfo, row: Row) -> str:
+def _how_fetched(pages: PageInfo, row: Row) -> str:
     if row["outcome"] is None:
         return "never asked for"
     visit = pages.visit(row["url"])
@@ -279,14 +279,14 @@ def _fit(work: Workspace, lookup: Lookup, row: Row) -> str:
             said.append(f"the rule {rule} decides about pages like it")
         if document["sketch"] is None:
             said.append("its main text has less than 100 words")
-        said += _by_words(marks.focus_of(rows), document)
+        said += _classifier_says(marks.focus_of(rows), document)
     if row["judged_links"]:
         share = percent(row["fit_links"] / fit_prediction.UNIT / row["judged_links"])
         said.append(f"{_count(row['judged_links'], 'link')} to it promise that by {share}")
     return "; ".join(said)
 
 
-def _by_words(focus: marks.Focus | None, document: Row) -> list[str]:
+def _classifier_says(focus: marks.Focus | None, document: Row) -> list[str]:
     """What the classifier says about a document."""
     if focus is None or focus.classifier is None:
         return []

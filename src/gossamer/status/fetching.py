@@ -131,7 +131,7 @@ def outcomes(counts: Mapping[str, int]) -> list[Outcome]:
     total = sum(known.values())
     ordered = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     return [
-        Outcome(name, OUTCOMES[name].meaning, count, count / total, _failed(name))
+        Outcome(name, OUTCOMES[name].meaning, count, count / total, _is_failure(name))
         for name, count in ordered
     ]
 
@@ -167,7 +167,7 @@ def rounds(history: Sequence[StepReport]) -> list[Round]:
             report.round,
             sum(count for name, count in report.counts.items() if name in OUTCOMES),
             report.counts.get("ok", 0),
-            sum(count for name, count in report.counts.items() if _failed(name)),
+            sum(count for name, count in report.counts.items() if _is_failure(name)),
             report.seconds,
         )
         for report in _fetches(history)[-SHOWN_ROUNDS:]
@@ -178,6 +178,6 @@ def _fetches(history: Sequence[StepReport]) -> list[StepReport]:
     return [report for report in history if report.step == "fetch"]
 
 
-def _failed(name: str) -> bool:
+def _is_failure(name: str) -> bool:
     """Whether an outcome means that the server or the network failed, so there is a retry."""
     return name in OUTCOMES and OUTCOMES[name].retry_wait_s > 0

@@ -74,14 +74,14 @@ class QueueWatch:
 
 def queue(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Queue:
     """Count the pages whose slot has begun at this time, an hour later and a day later."""
-    begun = [(_from_ms(slot, interval_s), pages) for slot, pages in counts.items()]
+    begun = [(_due_ms(slot, interval_s), pages) for slot, pages in counts.items()]
     ends = (now_ms, now_ms + HOUR_MS, now_ms + DAY_MS)
     return Queue(*(sum(pages for from_ms, pages in begun if from_ms <= end) for end in ends))
 
 
 def freshness(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Freshness:
     """Count the fetched pages, and those whose slot has ended at this time as overdue."""
-    fetched = [(_from_ms(slot, interval_s), n) for slot, n in counts.items() if slot.fetched]
+    fetched = [(_due_ms(slot, interval_s), n) for slot, n in counts.items() if slot.fetched]
     since = [
         (now_ms - histogram.SLOT_MS - from_ms, from_ms, pages)
         for from_ms, pages in fetched
@@ -93,7 +93,7 @@ def freshness(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Fresh
     )
 
 
-def _from_ms(slot: Slot, interval_s: int) -> int:
+def _due_ms(slot: Slot, interval_s: int) -> int:
     """When the pages of a slot are due, if the interval is now this one: see `generate.due_pages`.
 
     0 if they are due at once.

@@ -65,7 +65,7 @@ def contents(work: Workspace) -> Iterator[str]:
 
     lost = archive.unreadable(work)
     what = "bodies are not in the archive as they were stored"
-    yield from map(str, finding.of_rows("responses", what, lost))
+    yield from map(str, finding.findings_of_rows("responses", what, lost))
     yield from map(str, agreement.contradictions(work))
     yield from map(str, parts.differing(work))
     if history.is_unfinished(work.store.manifest):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
-from gossamer.flow.check.finding import of_rows
+from gossamer.flow.check.finding import findings_of_rows
 from gossamer.state import lsm
 from gossamer.status import REPARSE
 from gossamer.tables import DISPOSITIONS, PAGES
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 
 def requested_without_response(work: Workspace) -> DataFrame:
     requested = lsm.current(work, PAGES).where("fetched_ms IS NOT NULL").select("url")
-    return _without(requested, work.read("responses"), "url")
+    return _rows_without(requested, work.read("responses"), "url")
 
 
 def stored_without_response(work: Workspace) -> DataFrame:
@@ -45,11 +45,11 @@ def stored_without_response(work: Workspace) -> DataFrame:
     stored = lsm.current(work, PAGES).where("stored_ms IS NOT NULL")
     pages = stored.select("url", F.col("stored_ms").alias("fetched_ms"))
     answers = work.read("responses").where("outcome = 'ok'")
-    return _without(pages, answers, "url", "fetched_ms").select("url")
+    return _rows_without(pages, answers, "url", "fetched_ms").select("url")
 
 
 def answered_without_page(work: Workspace) -> DataFrame:
-    return _without(work.read("responses").select("url"), lsm.current(work, PAGES), "url")
+    return _rows_without(work.read("responses").select("url"), lsm.current(work, PAGES), "url")
 
 
 def stored_without_document(work: Workspace) -> DataFrame:
@@ -58,27 +58,27 @@ def stored_without_document(work: Workspace) -> DataFrame:
     answers = work.read("responses").where("outcome = 'ok'").select("round", "url", "fetched_ms")
     stored = answers.join(pages, on=["url", "fetched_ms"], how="left_semi")
     known = work.read("documents").select("round", "url")
-    return _without(stored, known.unionByName(work.read("unparsed").select("round", "url")))
+    return _rows_without(stored, known.unionByName(work.read("unparsed").select("round", "url")))
 
 
 def judged_without_document(work: Workspace) -> DataFrame:
     judged = lsm.current(work, DISPOSITIONS).select("round", "url")
-    return _without(judged, work.read("documents"))
+    return _rows_without(judged, work.read("documents"))
 
 
 def copies_without_survivor(work: Workspace) -> DataFrame:
     current = lsm.current(work, DISPOSITIONS)
     indexed = current.where("disposition = 'indexed'").select(F.col("url").alias("survivor"))
     copies = current.where("disposition = 'dropped_duplicate'").select("url", "survivor")
-    return _without(copies, indexed, "survivor")
+    return _rows_without(copies, indexed, "survivor")
 
 
 def chosen_without_index(work: Workspace) -> DataFrame:
-    return _without(_chosen(work), work.read("indexed"))
+    return _rows_without(_select(work), work.read("indexed"))
 
 
 def indexed_without_choice(work: Workspace) -> DataFrame:
-    return _without(work.read("indexed").select("round", "url"), _chosen(work))
+    return _rows_without(work.read("indexed").select("round", "url"), _select(work))
 
 
 RULES: Sequence[Rule] = (
@@ -100,22 +100,22 @@ RULES: Sequence[Rule] = (
 
 def contradictions(work: Workspace) -> Iterator[Finding]:
     for rule in RULES:
-        if rule.order is None or in_order(work.store.manifest, *rule.order):
-            yield from of_rows(rule.dataset, rule.what, rule.rows(work))
+        if rule.order is None or ran_in_order(work.store.manifest, *rule.order):
+            yield from findings_of_rows(rule.dataset, rule.what, rule.rows(work))
 
 
-def in_order(manifest: Manifest, first: str, second: str) -> bool:
+def ran_in_order(manifest: Manifest, first: str, second: str) -> bool:
     """Whether a step, if it ever ran, ran before the last run of another one."""
     runs = [report.step for report in manifest.history if report.step in {first, second}]
     return bool(runs) and runs[-1] == second
 
 
-def _chosen(work: Workspace) -> DataFrame:
+def _select(work: Workspace) -> DataFrame:
     current = lsm.current(work, DISPOSITIONS)
     return current.where("disposition = 'indexed'").select("round", "url")
 
 
-def _without(rows: DataFrame, others: DataFrame, *key: str) -> DataFrame:
+def _rows_without(rows: DataFrame, others: DataFrame, *key: str) -> DataFrame:
     """The rows whose key (the round and the URL, or `key`) is not among others."""
     columns = list(key) or ["round", "url"]
     return rows.join(others.select(*columns), on=columns, how="left_anti")

@@ -24,7 +24,7 @@ class Finding(NamedTuple):
         return f"{self.dataset}: {self.rows:,} {self.what}, such as {self.example}"
 
 
-def of_rows(dataset: str, what: str, rows: DataFrame) -> Iterator[Finding]:
+def findings_of_rows(dataset: str, what: str, rows: DataFrame) -> Iterator[Finding]:
     """What rows with a column `url` show: no finding if there are none."""
     count, example = rows.agg(F.count("*"), F.min("url")).collect()[0]
     if count:

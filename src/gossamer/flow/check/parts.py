@@ -63,8 +63,8 @@ def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str 
     shard, language = part.key
     ours = (pc.field("shard") == shard) & (pc.field("index_language") == language)
     rows = parquet.read_table(list(indexed), columns=["url"], filters=ours)
-    listed = _sorted([page_key(url, "") for url in rows.column("url").to_pylist()])
-    held = _sorted(_keys(part) if part.files else [])
+    listed = _sort_keys([page_key(url, "") for url in rows.column("url").to_pylist()])
+    held = _sort_keys(_keys(part) if part.files else [])
     name = f"{part.root}/{PurePosixPath(part.files[0].path).parent}" if part.files else None
     yield {
         "part": name or f"shard {shard}, language {language}",
@@ -73,7 +73,7 @@ def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str 
     }
 
 
-def _sorted(keys: Iterable[Any]) -> NDArray[np.int64]:
+def _sort_keys(keys: Iterable[Any]) -> NDArray[np.int64]:
     return np.sort(np.fromiter(keys, np.int64) >> HOST_BITS)
 
 

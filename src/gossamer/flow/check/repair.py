@@ -103,7 +103,7 @@ def drop_damaged(work: Workspace, draft: Draft) -> None:
             written = (each.name for each in DATASETS.values() if each.writer == dataset.writer)
             draft.replace |= dict.fromkeys(written, ())
             continue
-        kept = {file: mended(work, file) for file in wrong}
+        kept = {file: mend_file(work, file) for file in wrong}
         layers = (
             structs.replace(
                 layer, files=tuple(filter(None, (kept.get(file, file) for file in layer.files)))
@@ -148,11 +148,11 @@ def found_again(work: Workspace) -> Iterator[Layer]:
     for path, round_, rows in files.collect():
         if path not in listed:
             both = (File(path, rows, 0), File(path.replace(".warc.gz", ".cdxj"), rows, 0))
-            if found := tuple(filter(None, (mended(work, file) for file in both))):
+            if found := tuple(filter(None, (mend_file(work, file) for file in both))):
                 yield Layer(round_, found, version=1, since=1)  # older than all others
 
 
-def mended(work: Workspace, file: File) -> File | None:
+def mend_file(work: Workspace, file: File) -> File | None:
     """What takes the place of a damaged file: of WARC, itself, or its index written again."""
     path = PurePosixPath(file.path)
     backend = work.store.backend
@@ -182,7 +182,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
         layers, stack = work.store.manifest.layers(RESPONSES.name), lsm.layers(work, RESPONSES)
         draft.replace[RESPONSES.name] = tuple(
             structs.replace(
-                layer, files=work.write(without_places(rows, lost), RESPONSES.name, 0).files
+                layer, files=work.write(drop_lost_places(rows, lost), RESPONSES.name, 0).files
             )
             for layer, rows in zip(layers, stack, strict=True)
         )
@@ -196,7 +196,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
         )
 
 
-def without_places(answers: DataFrame, lost: DataFrame) -> DataFrame:
+def drop_lost_places(answers: DataFrame, lost: DataFrame) -> DataFrame:
     """Responses of which the `lost` ones no longer name a place in the archive."""
     marked = lost.select("round", "url", F.lit(True).alias("lost"))
     joined = answers.join(marked, on=["round", "url"], how="left")

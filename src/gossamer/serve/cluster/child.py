@@ -18,14 +18,14 @@ import uvloop
 
 from gossamer.serve.cluster.children import WHOLE_FILES
 from gossamer.serve.cluster.server import Newest, Server
-from gossamer.serve.dispatch.reloader import Live
+from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.state.workspace import Workspace
 from gossamer.storage.store import File
 
 BACKLOG = 128
 
 
-async def _run(server: Server, path: str) -> None:
+async def _answer_requests(server: Server, path: str) -> None:
     stop = asyncio.Event()
     ended = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -49,7 +49,7 @@ def main() -> None:
     with suppress(FileNotFoundError):  # the parent is ending, or did not start this process
         whole = (folder / WHOLE_FILES).read_bytes()
         work.store.trust(msgspec.json.decode(whole, type=list[File]))
-    uvloop.run(_run(Server(Newest(Live(work))), path))
+    uvloop.run(_answer_requests(Server(Newest(OpenIndex(work))), path))
     # The parent may have been killed, so the last process to end removes the folder.
     Path(path).unlink(missing_ok=True)
     with suppress(OSError):  # another process has removed it

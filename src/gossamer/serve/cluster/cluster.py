@@ -62,9 +62,9 @@ class Cluster:
             yield "0", replica.address, replica.well
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch(self) -> AsyncIterator[None]:
         """Probe failed processes during the `with` block, and close all connections at its end."""
-        watching = asyncio.create_task(self._watch())
+        watching = asyncio.create_task(self._probe_forever())
         try:
             yield
         finally:
@@ -73,7 +73,7 @@ class Cluster:
             for replica in self._group.replicas:
                 replica.close()
 
-    async def _watch(self) -> None:
+    async def _probe_forever(self) -> None:
         while True:
             await asyncio.gather(*(replica.revive() for replica in self._group.replicas))
             await asyncio.sleep(WATCH_S)

@@ -1,6 +1,6 @@
 """A node that follows its crawl: it opens its shards of the newest index beside the older ones.
 
-It looks after the other nodes, works out its place among them (`placing.py`), and opens and drops
+It looks after the other nodes, works out its place among them (`share`), and opens and drops
 shards as far as `rolling.py` allows. Opening runs in a thread, so the node answers meanwhile.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import xxhash
 
 from gossamer.errors import GossamerError
 from gossamer.search.messages import Directed, Holding, Report
 from gossamer.search.searcher import IndexParts, Searcher
-from gossamer.serve.cluster.placing import share
-from gossamer.serve.cluster.rolling import is_turn, superseded, unneeded
-from gossamer.serve.gc_pauses import exempt_present_objects
+from gossamer.serve.cluster.rolling import droppable_later, droppable_now, is_turn
+from gossamer.serve.process_setup import exempt_present_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -35,6 +36,7 @@ PATIENCE_S = 60.0
 RETRY_S = 5.0
 """The pause after an index could not be opened."""
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T", int, str)
 
 
 class _Opened(NamedTuple):
@@ -126,7 +128,7 @@ class Follower:
         key = (parts.state, self._share)
         wanted = [each for each in self.held if (each.state, each.shards) == key]
         if wanted:
-            self._drop(unneeded(self.held, wanted[0], reports))
+            self._drop(droppable_later(self.held, wanted[0], reports))
         elif self._share and self._clock() >= self._not_before_s:
             self._open(self._newest, reports)
 
@@ -143,7 +145,7 @@ class Follower:
     def _open(self, newest: _Newest, reports: Mapping[str, Report]) -> None:
         """Begin to open the newest index, unless it has to wait."""
         held, state = self.held, newest.parts.state
-        dropped = superseded(held, state, reports)
+        dropped = droppable_now(held, state, reports)
         waited = self._clock() - newest.seen_s >= PATIENCE_S
         if dropped is None or not (
             waited or is_turn(self._name, held, state, self._share, reports)
@@ -187,3 +189,44 @@ class Follower:
         if str(error) != self._trouble:
             self._trouble = str(error)
             _log.warning("still serving what is open: %s", error)
+
+
+def share(node: str, nodes: Collection[str], shards: Collection[int], groups: int) -> list[int]:
+    """The shards that a node holds, which is one of `nodes`: all compute it from the same names.
+
+    The shards are dealt to a fixed number of groups, and the nodes, too: a node holds the shards of
+    its group, and all nodes of a group hold the same. So a node answers from all its shards as one
+    index, and another one of its group can go on with a question where it failed. How much a node
+    holds does not depend on how many nodes are there.
+    """
+    groups = max(min(groups, len(shards)), 1)
+    mine = deal(nodes, groups)[node]
+    return sorted(shard for shard, group in deal(shards, groups).items() if group == mine)
+
+
+def deal(items: Collection[_T], groups: int) -> dict[_T, int]:
+    """Deal items to groups by rendezvous hashing; the sizes of groups differ by one at most.
+
+    The pair of the highest hash comes first (Thaler and Ravishankar, "Using name-based mappings to
+    increase hit rates", IEEE/ACM Transactions on Networking 6, 1998), and a group that has its
+    share takes no more. When a node comes or goes, few others change their group.
+    """
+    least, larger = divmod(len(items), groups)
+    pairs = sorted(
+        ((_hash(f"{group}/{item}"), item, group) for item in items for group in range(groups)),
+        reverse=True,
+    )
+    found: dict[_T, int] = {}
+    sizes = [0] * groups
+    for _, item, group in pairs:
+        is_full = sizes[group] > least or (sizes[group] == least and not larger)
+        if item in found or is_full:
+            continue
+        larger -= sizes[group] == least
+        found[item] = group
+        sizes[group] += 1
+    return found
+
+
+def _hash(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode())

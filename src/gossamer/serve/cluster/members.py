@@ -65,7 +65,7 @@ class Members:
     async def look(self) -> None:
         """Ask all nodes for their reports, and wait until each has answered or failed to."""
         if self._resolving is None and self._clock() >= self._resolve_at_s:
-            self._resolving = asyncio.create_task(self._resolved())
+            self._resolving = asyncio.create_task(self._resolve())
         if self._resolving is not None:
             await asyncio.wait([self._resolving], timeout=0 if self.replicas else FIRST_S)
             if self._resolving.done():
@@ -99,7 +99,7 @@ class Members:
         for replica in self.replicas.values():
             replica.close()
 
-    async def _resolved(self) -> list[list[str]]:
+    async def _resolve(self) -> list[list[str]]:
         return await asyncio.gather(*map(self._addresses_of, self._addresses))
 
     async def _addresses_of(self, listed: str) -> list[str]:

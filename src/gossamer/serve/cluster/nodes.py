@@ -21,7 +21,7 @@ from gossamer.search.page_filters import page_facts
 from gossamer.serve.cluster.cover import Cover, best
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.members import Members
-from gossamer.serve.dispatch.single_flight import Flights
+from gossamer.serve.dispatch.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ class _Parts:
         directed = Directed(self.cover.state, shards, request)
         return await group.ask(directed, deadline_s, heavy=heavy)
 
-    async def driven(
+    async def drive(
         self, asking: RequestGenerator[_T], deadline_s: float, *, heavy: bool = False
     ) -> tuple[_T, bool]:
         """What the broker makes of the replies, and whether all parts that there are replied."""
@@ -114,7 +114,7 @@ class Nodes:
         self._crawl = crawl
         self._deadline_s = deadline_s
         self._parts: _Parts | None = None
-        self._looks: Flights[None] = Flights()
+        self._looks: SingleFlight[None] = SingleFlight()
 
     @property
     def cover(self) -> Cover | None:
@@ -159,10 +159,10 @@ class Nodes:
             text = effective_query(question.query)
             facts = await asyncio.to_thread(page_facts, text, self._crawl)
             asking = Broker(parts.count, self._weights).answer(question, facts)
-            answered, is_whole = await parts.driven(asking, self._deadline_s, heavy=heavy)
+            answered, is_whole = await parts.drive(asking, self._deadline_s, heavy=heavy)
             return answered if answered.results.missing < parts.count else None, is_whole
 
-        return await self._asked(ask, heavy=heavy)
+        return await self._ask(ask, heavy=heavy)
 
     async def complete(self, text: str, limit: int) -> list[str] | None:
         async def ask(parts: _Parts) -> tuple[list[str] | None, bool]:
@@ -170,11 +170,11 @@ class Nodes:
                 reply = await parts.ask_one(Suggest(text, limit), self._deadline_s)
                 return (reply.completions, True) if isinstance(reply, Suggested) else (None, False)
             asking = Broker(parts.count, self._weights).complete(text, limit)
-            return await parts.driven(asking, self._deadline_s)
+            return await parts.drive(asking, self._deadline_s)
 
-        return await self._asked(ask)
+        return await self._ask(ask)
 
-    async def _asked(
+    async def _ask(
         self,
         ask: Callable[[_Parts], Awaitable[tuple[_T | None, bool]]],
         *,
@@ -196,10 +196,10 @@ class Nodes:
         return answer
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch(self) -> AsyncIterator[None]:
         """Look after the nodes during the `with` block, and close all connections at its end."""
         await self.look()
-        watching = asyncio.create_task(self._watch())
+        watching = asyncio.create_task(self._probe_forever())
         try:
             yield
         finally:
@@ -207,7 +207,7 @@ class Nodes:
             await asyncio.wait([watching])
             self._members.close()
 
-    async def _watch(self) -> None:
+    async def _probe_forever(self) -> None:
         while True:
             await asyncio.sleep(LOOK_S)
             await self.look()

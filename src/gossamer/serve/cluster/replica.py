@@ -105,7 +105,7 @@ class Replica:
         self.waiting += weight
         try:
             async with asyncio.timeout(deadline_s - time.monotonic()):
-                outcome = wire.outcome_of(await self._answer(wire.packed(request)))
+                outcome = wire.outcome_of(await self._answer(wire.pack(request)))
         except _FAILURES as error:
             # A process that is late with an expensive answer may be in time with others.
             if weight == 1 or not isinstance(error, TimeoutError):
@@ -122,10 +122,10 @@ class Replica:
         """Use an idle connection if one still works; all break if the process was restarted."""
         while self._idle:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                return await self._on(self._idle.pop(), body)
-        return await self._on(await self._connected(), body)
+                return await self._send(self._idle.pop(), body)
+        return await self._send(await self._connect(), body)
 
-    async def _on(self, connection: _Connection, body: bytes) -> bytes:
+    async def _send(self, connection: _Connection, body: bytes) -> bytes:
         """Keep the connection for later requests only if it delivered a complete answer."""
         try:
             answer = await connection.ask(body)
@@ -140,7 +140,7 @@ class Replica:
         while self._idle:
             self._idle.pop().end()
 
-    async def _connected(self) -> _Connection:
+    async def _connect(self) -> _Connection:
         """Open a connection. Raises OSError (TimeoutError is one)."""
         async with asyncio.timeout(CONNECT_S):
             if self.address.startswith(UNIX):

@@ -29,14 +29,14 @@ ME = ""
 """Stands for the node itself among the names of holders."""
 
 
-def superseded(
+def droppable_now(
     mine: Sequence[Holding], newest: str, reports: Mapping[str, Report]
 ) -> list[Holding] | None:
     """What to drop at once to open the state `newest`; None if it must not be opened now.
 
     `mine`: what this node holds, oldest first. `reports`: those of the other nodes, by name.
     """
-    now = best(_held(mine, reports))
+    now = best(_holdings(mine, reports))
     pending = [each for each in mine if now and each.state != newest and each.version > now.version]
     if pending and not any(
         report.target[0] > pending[-1].version and report.target[1] != pending[-1].state
@@ -74,7 +74,7 @@ def is_turn(
     )
 
 
-def unneeded(
+def droppable_later(
     mine: Sequence[Holding], wanted: Holding, reports: Mapping[str, Report]
 ) -> list[Holding]:
     """What this node holds beside `wanted` and nobody needs, once the state of `wanted` answers.
@@ -82,20 +82,20 @@ def unneeded(
     Other nodes count only with what they will keep: two must not leave the same shards to each
     other.
     """
-    before = best(_held(mine, reports))
+    before = best(_holdings(mine, reports))
     left, dropped = list(mine), []
     for each in mine:
         if each is wanted:
             continue
         rest = [other for other in left if other is not each]
-        after = best(_held(rest, reports, kept=True))
+        after = best(_holdings(rest, reports, kept=True))
         if after and before and after.state == wanted.state and after.share >= before.share:
             left = rest
             dropped.append(each)
     return dropped
 
 
-def _held(
+def _holdings(
     mine: Sequence[Holding], reports: Mapping[str, Report], *, kept: bool = False
 ) -> Iterator[tuple[str, Holding]]:
     """What nodes hold, by name; of other nodes, only what they will keep, if `kept`."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from typing import TYPE_CHECKING, Protocol
+
+import uvloop
 
 from gossamer.errors import StoreError
 from gossamer.search.messages import (
@@ -22,8 +25,10 @@ from gossamer.search.messages import (
     Suggested,
 )
 from gossamer.serve.cluster import wire
-from gossamer.serve.cluster.tls import HANDSHAKE_S
-from gossamer.serve.gc_pauses import exempt_present_objects
+from gossamer.serve.cluster.follower import Follower
+from gossamer.serve.cluster.members import Members
+from gossamer.serve.cluster.tls import HANDSHAKE_S, server_context
+from gossamer.serve.process_setup import exempt_present_objects
 
 if TYPE_CHECKING:
     from socket import socket
@@ -31,7 +36,8 @@ if TYPE_CHECKING:
 
     from gossamer.search.messages import AnyReply, AnyRequest
     from gossamer.search.searcher import Searcher
-    from gossamer.serve.dispatch.reloader import Live
+    from gossamer.serve.dispatch.reloader import OpenIndex
+    from gossamer.state.workspace import Workspace
 
 MAX_CONNECTIONS = 256
 _log = logging.getLogger(__name__)
@@ -49,7 +55,7 @@ class Source(Protocol):
 class Newest:
     """The newest index as a whole. It is opened between two requests."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(self, live: OpenIndex) -> None:
         self._live = live
         self._last: Searcher | None = None
 
@@ -126,9 +132,31 @@ class Server:
         try:
             while True:
                 request = wire.request_of(await wire.next_frame(reader))
-                writer.write(wire.packed(self.answer(request)))
+                writer.write(wire.pack(self.answer(request)))
                 await writer.drain()
         except (wire.BadFrameError, asyncio.IncompleteReadError, ConnectionError):
             pass  # the broker notices the closed connection
         finally:
             writer.close()
+
+
+def listen(work: Workspace, name: str, listener: socket, tls: SSLContext | None = None) -> None:
+    """Follow a crawl, and answer requests on this socket, until SIGINT or SIGTERM."""
+    uvloop.run(_answer_until_stopped(work, name, listener, tls))
+
+
+async def _answer_until_stopped(
+    work: Workspace, name: str, listener: socket, tls: SSLContext | None
+) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    config = work.config.serve
+    members = Members(config.nodes, server_context(config, work.root))
+    follower = Follower(work, name, members, config.groups if config.nodes else 1)
+    following = asyncio.create_task(follower.follow())
+    following.add_done_callback(lambda _: stop.set())
+    await Server(follower).run(listener, stop, tls)
+    if following.done():
+        following.result()  # raises: it only ends by an error
+    following.cancel()

@@ -19,7 +19,7 @@ HANDSHAKE_S = 10.0
 REMEDY = "docs/operating.md, many machines, says how certificates are made"
 
 
-def of_server(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
+def server_context(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
     """What connects a server to its nodes; None without certificates. Raises ConfigError.
 
     It checks that the certificate of a node is for the name or address by which the node is known.
@@ -27,8 +27,8 @@ def of_server(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
     return _context(ssl.PROTOCOL_TLS_CLIENT, config, folder)
 
 
-def of_node(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
-    """What lets only servers with a certificate connect to a node. As `of_server`."""
+def node_context(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
+    """What lets only servers with a certificate connect to a node. As `server_context`."""
     return _context(ssl.PROTOCOL_TLS_SERVER, config, folder)
 
 

@@ -29,7 +29,7 @@ class BadFrameError(Exception):
     """The bytes received are not a valid message."""
 
 
-def packed(message: AnyRequest | AnyReply) -> bytes:
+def pack(message: AnyRequest | AnyReply) -> bytes:
     body = _encode(message)
     return _LENGTH.pack(len(body)) + body
 

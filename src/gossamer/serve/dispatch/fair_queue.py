@@ -29,7 +29,7 @@ class Busy(Exception):
         self.kind = kind
 
 
-class Turns:
+class FairQueue:
     """At most `running` turns at once, `share` of them for one client; at most `waiting` wait.
 
     Belongs to one event loop. Invariants: `_running` counts the turns of each client and holds no

@@ -19,15 +19,15 @@ from gossamer.search.searcher import not_indexed
 from gossamer.serve.cluster.cover import Cover
 from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.dispatch.cache import Cache
-from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, Turns
-from gossamer.serve.dispatch.single_flight import Flights
+from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
+from gossamer.serve.dispatch.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from gossamer.search.messages import Question
     from gossamer.search.results import Results
     from gossamer.search.searcher import Searcher
     from gossamer.serve.cluster.cluster import Cluster
-    from gossamer.serve.dispatch.reloader import Live
+    from gossamer.serve.dispatch.reloader import OpenIndex
 
 MAX_WAITING = 1_024
 """Searches that may wait for a process. Any more would wait for seconds."""
@@ -45,7 +45,7 @@ HEAVY_LAST = 50
 """A query with more words, or for results beyond this one, may take a hundred times as long."""
 
 
-class Front:
+class Dispatcher:
     """Belongs to one event loop and never blocks it: everything slow runs in threads or processes.
 
     Expensive searches may occupy half of the search processes; the other half stays free for the
@@ -53,18 +53,18 @@ class Front:
     """
 
     def __init__(
-        self, index: Live | Nodes, cluster: Cluster | None = None, cache_bytes: int = 0
+        self, index: OpenIndex | Nodes, cluster: Cluster | None = None, cache_bytes: int = 0
     ) -> None:
         """`cluster`: processes of this machine that search the index before this one does."""
         self._index = index
         self._elsewhere = index if isinstance(index, Nodes) else cluster
         self.cache = Cache(cache_bytes)
-        self._flights: Flights[Answered] = Flights()
-        self._light = Turns("search", HERE, MAX_WAITING)
-        self._heavy = Turns(HEAVY, 1, MAX_HEAVY_WAITING)
+        self._flights: SingleFlight[Answered] = SingleFlight()
+        self._light = FairQueue("search", HERE, MAX_WAITING)
+        self._heavy = FairQueue(HEAVY, 1, MAX_HEAVY_WAITING)
         self._divide_turns()
-        self._explaining = Turns("explain", MAX_EXPLAINING, MAX_EXPLAIN_WAITING)
-        self._here = Turns("search", HERE, MAX_WAITING)
+        self._explaining = FairQueue("explain", MAX_EXPLAINING, MAX_EXPLAIN_WAITING)
+        self._here = FairQueue("search", HERE, MAX_WAITING)
 
     def _divide_turns(self) -> None:
         """Allow as many searches as there are processes for, which changes with the nodes."""

@@ -21,7 +21,7 @@ LOOK_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Live:
+class OpenIndex:
     """The newest index that could be opened. Used from several threads.
 
     Invariant: a newer index replaces the current one only once it is completely open. A search

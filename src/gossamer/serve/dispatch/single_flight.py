@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Flights(Generic[_T]):
+class SingleFlight(Generic[_T]):
     """Belongs to one event loop. Invariant: `_open` holds exactly the running computations."""
 
     def __init__(self) -> None:

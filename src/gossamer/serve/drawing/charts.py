@@ -63,7 +63,7 @@ def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
                 height=height,
                 words=label,
             )
-    return _framed(drawn, words)
+    return _frame(drawn, words)
 
 
 def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
@@ -76,9 +76,7 @@ def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
         f"{WIDTH * (time - start) / (end - start):.1f},{HEIGHT - HEIGHT * value / most:.1f}"
         for time, value in points
     )
-    return _framed(
-        _CURVE.format(first=f"0,{HEIGHT}", points=drawn, last=f"{WIDTH},{HEIGHT}"), words
-    )
+    return _frame(_CURVE.format(first=f"0,{HEIGHT}", points=drawn, last=f"{WIDTH},{HEIGHT}"), words)
 
 
 def degrees(spread: Spread, nodes: str = "pages") -> list[Markup]:
@@ -163,5 +161,5 @@ def _power(decade: int) -> str:
     return f"1{'0' * rest}{_UNITS[thousands]}"
 
 
-def _framed(inside: Markup, words: str) -> Markup:
+def _frame(inside: Markup, words: str) -> Markup:
     return _FRAME.format(width=WIDTH, height=HEIGHT, words=words, inside=inside)

@@ -85,8 +85,8 @@ def columns(found: Neighbourhood, href: Href, style: str = "") -> Markup:
             x = middle + side * INNER
             words += _WORDS.format(x=x, y=ROW, anchor=anchor, text=head)
             words += _WORDS.format(x=x, y=height - ROW / 2, anchor=anchor, text=_more(more))
-    drawn = _drawn(found, places, href, "columns", _across, CHARS)
-    return _framed(found, "columns", 2 * middle, height, words + drawn, style)
+    drawn = _draw(found, places, href, "columns", _across, CHARS)
+    return _frame(found, "columns", 2 * middle, height, words + drawn, style)
 
 
 def line(found: Neighbourhood, href: Href) -> Markup:
@@ -113,12 +113,12 @@ def line(found: Neighbourhood, href: Href) -> Markup:
         if column == -1 and found.more_linking:
             say(_more(found.more_linking))
     say(_more(found.more_linked))
-    return _framed(
+    return _frame(
         found,
         "line",
         LINE_WIDTH,
         y,
-        words + _drawn(found, places, href, "line", _beside, LINE_CHARS),
+        words + _draw(found, places, href, "line", _bow, LINE_CHARS),
     )
 
 
@@ -148,7 +148,7 @@ def _column(page: Neighbour) -> int:
     return page.depth
 
 
-def _drawn(
+def _draw(
     found: Neighbourhood,
     places: Mapping[int, _Place],
     href: Href,
@@ -176,7 +176,7 @@ def _drawn(
             page,
             places[at],
             href,
-            shortened(page.name, here, chars if at else HERE_CHARS),
+            shorten_url(page.name, here, chars if at else HERE_CHARS),
             is_here=not at,
         )
         for at, page in enumerate(found.pages)
@@ -229,14 +229,14 @@ def _towards(place: _Place, other: _Place) -> int:
     return 1 if other.x < place.x else -1
 
 
-def _beside(start: _Place, end: _Place) -> str:
+def _bow(start: _Place, end: _Place) -> str:
     """A bow to the left."""
     x = start.x - 9
     bow = x - min(8 + abs(end.y - start.y) / 5, SPINE * 1.1)
     return _curve((x, start.y), bow, (x, end.y))
 
 
-def shortened(name: str, here: str, chars: int) -> str:
+def shorten_url(name: str, here: str, chars: int) -> str:
     """A URL as a label: without its scheme, and without its host if it is on the same one.
 
     The middle of a long one is left out. Characters that would not be seen are replaced.
@@ -249,7 +249,7 @@ def shortened(name: str, here: str, chars: int) -> str:
     return labels.fitting(labels.visible(unquote(name)), chars)
 
 
-def _framed(
+def _frame(
     found: Neighbourhood, name: str, width: float, height: float, inside: Markup, style: str = ""
 ) -> Markup:
     return _FRAME.format(

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from markupsafe import Markup
 
 from gossamer.serve.drawing import labels
-from gossamer.serve.drawing.treemap import Box, squarified
+from gossamer.serve.drawing.treemap import Box, squarify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,15 +100,17 @@ class _Box(NamedTuple):
     inner: Subsections | None = None
 
 
-def drawn(opened: OpenSection, size: str, colour: str, href: Href, further: Further) -> Markup:
+def draw_sections(
+    opened: OpenSection, size: str, colour: str, href: Href, further: Further
+) -> Markup:
     """Draw the parts of a section. `size`: of SIZES; `colour`: of COLOURS.
 
     `href`: the link of a part; `further`: that of all parts from a place on.
     """
     width, height = SIZES[size]
     boxes = _boxes(opened, width * height, href, further)
-    places = squarified([box.counts.known for box in boxes], Box(0, 0, width, height))
-    inside = [_drawn(box, place, COLOURS[colour]) for box, place in zip(boxes, places, strict=True)]
+    places = squarify([box.counts.known for box in boxes], Box(0, 0, width, height))
+    inside = [_draw(box, place, COLOURS[colour]) for box, place in zip(boxes, places, strict=True)]
     name = labels.visible(opened.section or opened.domain)
     return _FRAME.format(
         name=size,
@@ -165,8 +167,8 @@ def _own_boxes(
     return total if own + 1 == total == len(parts) else own
 
 
-def _drawn(box: _Box, place: Box, colour: Colour) -> Markup:
-    inside = _filled(box, place, colour)
+def _draw(box: _Box, place: Box, colour: Colour) -> Markup:
+    inside = _fill(box, place, colour)
     chars = int((place.width - 2 * GAP) / CHAR)
     lines = int((place.height - GAP) / LINE)
     share = colour.share(box.counts)
@@ -185,7 +187,7 @@ def _drawn(box: _Box, place: Box, colour: Colour) -> Markup:
     return _LINK.format(href=box.href, words=told, inside=window)
 
 
-def _filled(box: _Box, place: Box, colour: Colour) -> Markup:
+def _fill(box: _Box, place: Box, colour: Colour) -> Markup:
     """The rectangle of a box, and those of the parts in it; what is in none has its own colour."""
     within = Box(0, 0, place.width, place.height)
     known, area = box.counts.known, place.width * place.height
@@ -196,7 +198,7 @@ def _filled(box: _Box, place: Box, colour: Colour) -> Markup:
     sizes: list[tuple[int, SectionCounts | None]] = [(part.counts.known, part) for part in parts]
     sizes += [(rest.known, None)] if rest.known else []
     sizes.sort(key=lambda size: -size[0])
-    boxes = squarified([known for known, _ in sizes], within)
+    boxes = squarify([known for known, _ in sizes], within)
     for (_, part), inner in zip(sizes, boxes, strict=True):
         if part is not None:
             filled += _RECT.format(kind=colour.kind(part.counts), **inner._asdict())

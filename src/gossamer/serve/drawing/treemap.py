@@ -20,7 +20,7 @@ class Box(NamedTuple):
     height: float
 
 
-def squarified(sizes: Sequence[int], within: Box) -> list[Box]:
+def squarify(sizes: Sequence[int], within: Box) -> list[Box]:
     """Divide a box by sizes, all above 0; the largest first makes the best shapes.
 
     Returns a box for each size, in their order. Time: O(len(sizes)).
@@ -29,7 +29,7 @@ def squarified(sizes: Sequence[int], within: Box) -> list[Box]:
     left, size_left = within, sum(sizes)
     while len(boxes) < len(sizes):
         row = _row(sizes, len(boxes), left, size_left)
-        placed, left = _placed(row, left, size_left)
+        placed, left = _place_row(row, left, size_left)
         boxes += placed
         size_left -= sum(row)
     return boxes
@@ -52,7 +52,7 @@ def _row(sizes: Sequence[int], first: int, left: Box, size_left: int) -> Sequenc
     return sizes[first:]
 
 
-def _placed(row: Sequence[int], left: Box, size_left: int) -> tuple[list[Box], Box]:
+def _place_row(row: Sequence[int], left: Box, size_left: int) -> tuple[list[Box], Box]:
     """The boxes of a row, along the shorter side of what is left, and what is left then."""
     x, y, width, height = left
     total = sum(row)

@@ -32,13 +32,13 @@ and https, and the Content-Security-Policy forbids all scripts but our files. Er
 problem details (RFC 9457).
 
     app.py          the application: routes and middleware
-    searching.py    the search box, results and completions
+    searching.py    the search box, results and completions, and how browsers add it
     page_info.py    what the crawl knows about a page
     graph.py        the link graph
     cached_copy.py  stored copies and images
     sections.py     what the parts of sites hold
     status.py       the state of the crawl, and whether an index is served
-    metrics.py, openapi.py, opensearch.py
+    metrics.py, openapi.py
     guard.py        expensive responses: few are computed at once, each is reused for a second
     limits.py       bounds on the URL, and on the concurrent requests of a client
     sending.py      large responses, in pieces

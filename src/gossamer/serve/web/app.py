@@ -18,10 +18,10 @@ from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.dispatch.fair_queue import Busy
-from gossamer.serve.dispatch.front import Front
-from gossamer.serve.dispatch.reloader import Live
+from gossamer.serve.dispatch.front import Dispatcher
+from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.graphs import Graphs
-from gossamer.serve.web import openapi, opensearch, protocol
+from gossamer.serve.web import openapi, protocol
 from gossamer.serve.web.cached_copy import Copying
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
@@ -89,16 +89,16 @@ def app(
     ranking, config = work.config.ranking, work.config.serve
     nodes = cluster = None
     if config.nodes:
-        secured = tls.of_server(config, work.root)
+        secured = tls.server_context(config, work.root)
         nodes = Nodes(config.nodes, ranking, pages, config.deadline_s, secured)
     elif addresses:
         cluster = Cluster(addresses, config.deadline_s)
     elsewhere = nodes or cluster
-    front = Front(nodes or Live(work, crawl=pages), cluster, config.cache_mb * _MB)
+    front = Dispatcher(nodes or OpenIndex(work, crawl=pages), cluster, config.cache_mb * _MB)
     watch = Watch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     routed = Starlette(
-        lifespan=lambda _: elsewhere.watched() if elsewhere else nullcontext(),
+        lifespan=lambda _: elsewhere.watch() if elsewhere else nullcontext(),
         routes=[
             *Searching(work, front).routes(),
             *Paging(work, pages, left_out, graphs).routes(kept_s),
@@ -108,7 +108,6 @@ def app(
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
-            *opensearch.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers=HANDLERS | {Busy: partial(busy, refused)},

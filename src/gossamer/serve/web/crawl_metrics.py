@@ -123,7 +123,9 @@ def _gauge(name: str, help_: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"gossamer_{name}", help_, value)
 
 
-def _labelled(name: str, help_: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+def _labelled_gauge(
+    name: str, help_: str, label: str, values: Mapping[str, float]
+) -> GaugeMetricFamily:
     gauge = GaugeMetricFamily(f"gossamer_{name}", help_, labels=[label])
     for of, value in values.items():
         gauge.add_metric([of], value)
@@ -146,11 +148,11 @@ def _state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
             crawl["last_commit_ms"] / 1000,
         )
     last = {step["step"]: step["seconds"] for step in crawl["steps"]}
-    yield _labelled(
+    yield _labelled_gauge(
         "last_step_duration_seconds", "Duration of the last run of each step.", "step", last
     )
     left = {lane.step: lane.left for lane in crawl["lanes"]}
-    yield _labelled(
+    yield _labelled_gauge(
         "running_step_left", "Pages or documents that a running step has left.", "step", left
     )
     if disk.free_bytes is not None:
@@ -165,21 +167,21 @@ def _state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
 
 def _datasets(datasets: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     rows = {name: held["rows"] for name, held in datasets.items()}
-    yield _labelled("rows", "Rows per dataset.", "dataset", rows)
+    yield _labelled_gauge("rows", "Rows per dataset.", "dataset", rows)
     sizes = {name: held["bytes"] for name, held in datasets.items()}
-    yield _labelled("dataset_bytes", "Size per dataset.", "dataset", sizes)
+    yield _labelled_gauge("dataset_bytes", "Size per dataset.", "dataset", sizes)
 
 
 def _hosts(hosts: Hosts) -> Iterator[Metric]:
     yield _gauge("hosts", "Hosts that were contacted.", hosts.known)
     yield _gauge("failing_hosts", "Hosts whose last contact failed.", hosts.failing_count)
-    yield _labelled(
+    yield _labelled_gauge(
         "host_failures",
         "Failures in a row, of the ten hosts with the most.",
         "host",
         {host.host: host.failures for host in hosts.failing},
     )
-    yield _labelled(
+    yield _labelled_gauge(
         "host_response_seconds",
         "Duration of the last contact, of the ten slowest hosts.",
         "host",
@@ -189,7 +191,7 @@ def _hosts(hosts: Hosts) -> Iterator[Metric]:
 
 def _queue(queue: Queue, freshness: Freshness) -> Iterator[Metric]:
     within = {"now": queue.due, "hour": queue.within_hour, "day": queue.within_day}
-    yield _labelled(
+    yield _labelled_gauge(
         "due_pages", "Pages due within a time; each includes the last.", "within", within
     )
     yield _gauge("fetched_pages", "Pages that are fetched.", freshness.fetched)

@@ -82,14 +82,14 @@ class Graphing:
         return [Route(f"/api/graph/{name}", guard(handler)) for name, handler in handlers.items()]
 
     def outlinks(self, request: Request) -> Response:
-        url, (offset, limit) = _given(request, "url"), _range(request)
+        url, (offset, limit) = _parameter(request, "url"), _range(request)
         return answers.json(
             _found(self._ask(request, lambda graph: graph.outlinks(url, limit, offset)))
         )
 
     def inlinks(self, request: Request) -> Response:
-        url, (offset, limit) = _given(request, "url"), _range(request)
-        of_hosts = _of_hosts(request)
+        url, (offset, limit) = _parameter(request, "url"), _range(request)
+        of_hosts = _asks_for_hosts(request)
 
         def question(graph: LinkGraph) -> InlinksFound:
             found = graph.inlinks(url, limit, offset)
@@ -111,12 +111,12 @@ class Graphing:
         )
 
     def path(self, request: Request) -> Response:
-        ends = _given(request, "from"), _given(request, "to")
+        ends = _parameter(request, "from"), _parameter(request, "to")
         found = self._ask(request, lambda graph: graph.path(*ends, MAX_VISITED))
         return answers.json(Way(None if found is None else list(found)))
 
     def neighbourhood(self, request: Request) -> Response:
-        url = _given(request, "url")
+        url = _parameter(request, "url")
         depth = answers.number(request, "depth", 1)
         limit = answers.number(request, "limit", MAX_NEIGHBOURS)
         if not 1 <= depth <= MAX_DEPTH:
@@ -128,13 +128,13 @@ class Graphing:
         )
 
     def host(self, request: Request) -> Response:
-        name, (_, limit) = _given(request, "host"), _range(request)
+        name, (_, limit) = _parameter(request, "host"), _range(request)
         return answers.json(
             self._graph("page", lambda graph: graph.host(name, limit, MAX_HOST_PAGES))
         )
 
     def _ask(self, request: Request, question: Callable[[LinkGraph], Answer]) -> Answer:
-        return self._graph("host" if _of_hosts(request) else "page", question)
+        return self._graph("host" if _asks_for_hosts(request) else "page", question)
 
     def _graph(self, kind: str, question: Callable[[LinkGraph], Answer]) -> Answer:
         try:
@@ -149,11 +149,11 @@ def _found(linked: Linked) -> Found:
     return Found(linked.total, list(linked.names))
 
 
-def _of_hosts(request: Request) -> bool:
+def _asks_for_hosts(request: Request) -> bool:
     return answers.flag(request, "hosts")
 
 
-def _given(request: Request, name: str) -> str:
+def _parameter(request: Request, name: str) -> str:
     text = request.query_params.get(name, "")
     if not text:
         raise HTTPException(400, f"{name} is missing: {request.scope['path']}?{name}=…")

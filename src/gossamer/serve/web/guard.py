@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 
-from gossamer.serve.dispatch.fair_queue import Turns
-from gossamer.serve.dispatch.single_flight import Flights
+from gossamer.serve.dispatch.fair_queue import FairQueue
+from gossamer.serve.dispatch.single_flight import SingleFlight
 from gossamer.serve.web.limits import client_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Guard:
         kept_s: float = KEPT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._turns = Turns(kind, running, MAX_WAITING)
-        self._flights: Flights[Response] = Flights()
+        self._turns = FairQueue(kind, running, MAX_WAITING)
+        self._flights: SingleFlight[Response] = SingleFlight()
         self._kept: TTLCache[tuple[str, bytes], Response] = TTLCache(
             KEPT_BYTES, kept_s, clock, getsizeof=_size
         )

@@ -260,12 +260,12 @@ def description() -> dict[str, Any]:
             "version": gossamer.__version__,
             "description": "Search a crawl. Times are milliseconds since 1970, UTC.",
         },
-        "paths": {operation.path: {"get": _described(operation)} for operation in OPERATIONS},
+        "paths": {operation.path: {"get": _describe(operation)} for operation in OPERATIONS},
         "components": {"schemas": schemas},
     }
 
 
-def _described(operation: Operation) -> dict[str, Any]:
+def _describe(operation: Operation) -> dict[str, Any]:
     parameters = [
         {
             "name": parameter.name,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
 
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.search.broker import MAX_QUERY_CHARS, MAX_RESULTS
@@ -17,10 +19,9 @@ from gossamer.serve.web.limits import client_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from gossamer.config import Profile
-    from gossamer.serve.dispatch.front import Front
+    from gossamer.serve.dispatch.front import Dispatcher
     from gossamer.state.workspace import Workspace
 
 PAGE_HITS = 10
@@ -28,11 +29,25 @@ MAX_LIMIT = 100
 ORDERS = ("relevance", "date")
 SUGGESTIONS = "application/x-suggestions+json"
 
+OPENSEARCH = "application/opensearchdescription+xml"
+_DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+  <ShortName>Gossamer</ShortName>
+  <Description>Search the crawl at {name}</Description>
+  <InputEncoding>UTF-8</InputEncoding>
+  <Image width="16" height="16" type="image/svg+xml">{base}static/mark.svg</Image>
+  <Url type="text/html" template={pages}/>
+  <Url type="application/x-suggestions+json" template={suggestions}/>
+  <Url type="application/json" rel="results" indexOffset="0" template={api}/>
+  <Url type="application/opensearchdescription+xml" rel="self" template={own}/>
+</OpenSearchDescription>
+"""
+
 
 class Searching:
     """Handlers wait in the event loop, so that a waiting search does not occupy a thread."""
 
-    def __init__(self, work: Workspace, front: Front) -> None:
+    def __init__(self, work: Workspace, front: Dispatcher) -> None:
         self._root = work.root
         self._pictures = work.config.parse.media
         self._front = front
@@ -40,6 +55,7 @@ class Searching:
     def routes(self) -> list[Route]:
         return [
             Route("/", self.home),
+            Route("/opensearch.xml", describe_search),
             Route("/search", self.results),
             Route("/api/search", self.api),
             Route("/api/complete", self.complete),
@@ -129,3 +145,22 @@ class Searching:
 def _profile(request: Request) -> Profile | None:
     given = request.query_params.get("profile")
     return next((profile for profile in PROFILES if profile == given), None)
+
+
+def describe_search(request: Request) -> Response:
+    """The OpenSearch 1.1 description, with which browsers add this server as a search engine.
+
+    KnownNames has checked the host name that it is built from.
+    """
+    base = str(request.base_url)
+    text = _DESCRIPTION.format(
+        name=escape(request.base_url.netloc)[:900],
+        base=escape(base),
+        pages=quoteattr(f"{base}search?q={{searchTerms}}&page={{startPage?}}"),
+        api=quoteattr(
+            f"{base}api/search?q={{searchTerms}}&offset={{startIndex?}}&limit={{count?}}"
+        ),
+        suggestions=quoteattr(f"{base}suggest?q={{searchTerms}}"),
+        own=quoteattr(f"{base}opensearch.xml"),
+    )
+    return Response(text, media_type=OPENSEARCH)

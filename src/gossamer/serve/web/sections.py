@@ -167,7 +167,10 @@ class Sectioning:
         def further(first: int) -> str:
             return f"{to(opened.section, offset=first)}#parts"
 
-        maps = [section_map.drawn(opened, size, colour, to, further) for size in section_map.SIZES]
+        maps = [
+            section_map.draw_sections(opened, size, colour, to, further)
+            for size in section_map.SIZES
+        ]
         rules = _rules(opened)
         return answers.page(
             "sections.html",

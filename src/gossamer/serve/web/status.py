@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,7 +12,7 @@ from starlette.routing import Route
 from gossamer.dedup.dispositions import REASONS
 from gossamer.errors import StoreError
 from gossamer.serve.drawing import charts
-from gossamer.serve.web import answers, dashboard
+from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
 from gossamer.state.heartbeats import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.status.disk import Disk  # noqa: TC001  # as above
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.graphs import Graphs
     from gossamer.status import Watch
+
+
+class DegreeRange(msgspec.Struct, frozen=True):
+    """How many pages have `least` to `most` inlinks, and outlinks."""
+
+    least: int
+    most: int
+    with_inlinks: int
+    with_outlinks: int
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -118,7 +128,7 @@ class Status:
             rates=rates,
             rates_chart=charts.curve(rates, "Pages per second, since somebody first looked"),
             reasons=REASONS,
-            degrees=dashboard.degrees(spread := self._spread()),
+            degrees=degrees(spread := self._spread()),
             degree_charts=charts.degrees(spread) if spread else (),
         )
 
@@ -137,3 +147,19 @@ class Status:
         if index is None:
             raise HTTPException(503, "no index yet")
         return answers.json(Health("ok", index.pages))
+
+
+def degrees(spread: Spread | None) -> list[DegreeRange]:
+    """Count pages by their numbers of links, in ranges that double: 0, 1, 2 to 3, 4 to 7 etc."""
+    if spread is None:
+        return []
+    counts: list[Counter[int]] = []
+    for points in spread:
+        counts.append(Counter())
+        for degree, pages in points:
+            counts[-1][degree.bit_length()] += pages
+    last = max((bits for count in counts for bits in count), default=-1)
+    return [
+        DegreeRange((1 << bits) >> 1, (1 << bits) - 1, *(count[bits] for count in counts))
+        for bits in range(last + 1)
+    ]
