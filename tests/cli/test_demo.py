@@ -33,7 +33,7 @@ def test_demo(
         "gossamer.cli.demo.doc_folders", dict
     )  # tests/whole/test_real_webs.py has manuals
     # One host: others of this web ask for a crawl delay.
-    words = ["gossamer", "demo", "--exit", "--hosts", "1", "--folder", str(folder)]
+    words = ["gossamer", "demo", "--no-serve", "--hosts", "1", "--folder", str(folder)]
     monkeypatch.setattr(sys, "argv", words)
     folder.mkdir()
     (folder / MARK).touch()
@@ -53,9 +53,9 @@ def test_demo(
 
 def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
+    said = gossamer("demo", "--no-serve", "--folder", tmp_path, code=1).stderr
     assert "was not created by gossamer demo" in said
     (tmp_path / MARK).touch()
-    said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
+    said = gossamer("demo", "--no-serve", "--folder", tmp_path, code=1).stderr
     assert "holds file, which gossamer demo did not write" in said
     assert (tmp_path / "file").exists()

@@ -139,12 +139,12 @@ def test_an_imported_graph_stays_until_the_user_replaces_it(
 ) -> None:
     crawl(work, [("http://c.org/", "http://d.org/")])
     assert graph.run(work).counts["pages"] == 2
-    with pytest.raises(UsageError, match=r"has a link graph already[^→]*→[^→]*--anew"):
+    with pytest.raises(UsageError, match=r"has a link graph already[^→]*→[^→]*--replace"):
         imported(work, plain)
     imported(work, plain, anew=True)
     before = work.store.listed("graph")
     assert graph.run(work).counts == {"links_left_out": 1}
-    with pytest.raises(UsageError, match=r"was imported[^→]*→[^→]*graph build [^ ]* --anew"):
+    with pytest.raises(UsageError, match=r"was imported[^→]*→[^→]*graph build [^ ]* --rebuild"):
         Crawl(work).build_graph()
     assert work.store.listed("graph") == before
     (tmp_path.joinpath(work.root, before[0].path)).write_bytes(b"damaged")

@@ -258,12 +258,12 @@ def test_an_invalid_rule_adds_none(crawl: Crawl) -> None:
 def test_commands(crawled: Crawl, tmp_path: Path) -> None:
     path = crawled.path
     (tmp_path / "more").write_text(f"{NEWS}\n# no rule\ndeny domain other.example\n")
-    assert "added, 0 known" in gossamer("filters", "add", path, "--file", tmp_path / "more").stdout
-    listed = gossamer("filters", "list", path).stdout.splitlines()
+    assert "added, 0 known" in gossamer("filter", "add", path, "--file", tmp_path / "more").stdout
+    listed = gossamer("filter", "list", path).stdout.splitlines()
     assert listed[2] == "deny suffix .ics  (rules/files.txt, line 3)"
     assert listed[-1] == "deny domain other.example  (the store)"
     asked = [f"{HOME}b", f"{HOME}tags/kept", HOME, "http://other.test/x.png"]
-    assert gossamer("filters", "test", path, *asked).stdout.splitlines() == [
+    assert gossamer("filter", "test", path, *asked).stdout.splitlines() == [
         f"{HOME}b",
         f"  refused: {NEWS} (the store)",
         f"{HOME}tags/kept",
@@ -273,24 +273,24 @@ def test_commands(crawled: Crawl, tmp_path: Path) -> None:
         "http://other.test/x.png",
         f"  refused before any rule: {REASONS['extension']}",
     ]
-    tested = json.loads(gossamer("filters", "test", path, asked[0], "--json").stdout)
+    tested = json.loads(gossamer("filter", "test", path, asked[0], "--json").stdout)
     assert tested == [{"url": asked[0], "reason": "rule_pattern", "rule": f"{NEWS} (the store)"}]
-    looked = gossamer("filters", "apply", path, "--dry-run", "--samples", "1")
+    looked = gossamer("filter", "apply", path, "--dry-run", "--samples", "1")
     assert looked.stdout.splitlines() == [
         f"         2  {NEWS} (the store)",
         f"            {HOME}b",
         "2 pages would be excluded, 0 were already; 0 would be let in again",
     ]
-    applied = json.loads(gossamer("filters", "apply", path, "--json").stdout)
+    applied = json.loads(gossamer("filter", "apply", path, "--json").stdout)
     assert applied["counts"]["refused"] == 2
     assert applied["refused"][0]["samples"] == [f"{HOME}b", f"{HOME}c"]
-    gossamer("filters", "disable", path, NEWS)
-    assert "disabled)" in gossamer("filters", "list", path).stdout
-    gossamer("filters", "enable", path, NEWS)
-    gossamer("filters", "remove", path, NEWS)
-    listed = json.loads(gossamer("filters", "list", path, "--json").stdout)
+    gossamer("filter", "disable", path, NEWS)
+    assert "disabled)" in gossamer("filter", "list", path).stdout
+    gossamer("filter", "enable", path, NEWS)
+    gossamer("filter", "remove", path, NEWS)
+    listed = json.loads(gossamer("filter", "list", path, "--json").stdout)
     assert NEWS not in {each["rule"] for each in listed}
-    assert "--file" in gossamer("filters", "add", path, code=2).stderr
+    assert "--file" in gossamer("filter", "add", path, code=2).stderr
 
 
 def test_refresh_leaves_refused_pages(work: Workspace) -> None:

@@ -270,11 +270,11 @@ def test_commands(engine: Engine, tmp_path: Path) -> None:
     crawl = Crawl.create(str(folder), "", engine)
     put_site(crawl.work, site())
     with lent(engine):
-        said = gossamer("filters", "generate", folder, "--dry-run").stdout
+        said = gossamer("filter", "generate", folder, "--dry-run").stdout
         assert rules(crawl.work) == {}
-        made = json.loads(gossamer("filters", "generate", folder, "--json").stdout)
-        listed = gossamer("filters", "list", folder).stdout
-        as_json = json.loads(gossamer("filters", "list", folder, "--json").stdout)
+        made = json.loads(gossamer("filter", "generate", folder, "--json").stdout)
+        listed = gossamer("filter", "list", folder).stdout
+        as_json = json.loads(gossamer("filter", "list", folder, "--json").stdout)
     evidence = "100 pages, none fit of 100 asked for; 60 fit in the domain, 60 to be reached"
     tags, archive = (f"deny prefix {HOME}{part}/" for part in ("tags", "archive"))
     assert said.splitlines() == [

@@ -279,13 +279,13 @@ def test_the_commands_mark_and_list(work: Workspace) -> None:
     assert "1 without_text" in said.stdout
     assert "without the factor fit" in said.stderr
     gossamer("mark", work.root, ENGINE, "--unfit")
-    assert gossamer("marks", work.root).stdout.splitlines() == [
+    assert gossamer("mark", work.root, "--list").stdout.splitlines() == [
         f"unfit  {ENGINE}  (its text is not known yet)",
         f"fit    {NEW}  (its text is not known yet)",
         f"fit    {ROSE}",
     ]
     gossamer("mark", work.root, ENGINE, "--forget")
-    listed = msgspec.json.decode(gossamer("marks", work.root, "--json").stdout)
+    listed = msgspec.json.decode(gossamer("mark", work.root, "--list", "--json").stdout)
     assert [(each["url"], each["fit"], each["is_read"]) for each in listed] == [
         (NEW, True, False),
         (ROSE, True, True),

@@ -173,14 +173,14 @@ def test_the_rules_are_those_that_exclude_what_the_page_says(
     assert "at most 20 known pages, 0 of them fit" in one(page, "#filter ~ p").text()
     assert not page.css(".warning")
     add, apply = map(shlex.split, commands.replace("\\\n", "").split("\n"))
-    assert add == ["gossamer", "filters", "add", crawled.work.root, *rules]
+    assert add == ["gossamer", "filter", "add", crawled.work.root, *rules]
     with lent(crawled.work.engine):
         gossamer(*add[1:])
         counted = gossamer(*apply[1:]).stdout
         assert f"{20 - len(gone())} pages would be excluded" in counted  # those are left alone
         warned = one(dom(client, "/sections", **TAGS), ".warning").text()
         assert f"{rules[0]} (the store)" in warned
-        gossamer("filters", "remove", crawled.work.root, *rules)
+        gossamer("filter", "remove", crawled.work.root, *rules)
     assert not dom(client, "/sections", **TAGS).css(".warning")
 
 

@@ -296,7 +296,7 @@ def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
     shutil.copytree(whole, folder)
     was, before = version(folder), graph_of(folder)
     for wanted in ("", "pages.graph", "hosts-t.graph"):
-        process = launch(folder, mark, "graph build", "--anew")
+        process = launch(folder, mark, "graph build", "--rebuild")
         while process.poll() is None and not any(folder.glob(f"graph/{was + 1:08d}-*/{wanted}*")):
             wait(process, 0.01)
         process.kill()
@@ -305,7 +305,7 @@ def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
         assert version(folder) in {was, was + 1}
         assert graph_of(folder) == before
         was = version(folder)
-    assert launch(folder, mark, "graph build", "--anew").wait() == 0
+    assert launch(folder, mark, "graph build", "--rebuild").wait() == 0
     assert version(folder) == was + 1
     assert graph_of(folder) == before
     assert garbage(Crawl.open(str(folder), engine)) == set()

@@ -48,10 +48,10 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("graph inlinks", HOME), ("graph outlinks", HOME), ("graph common", HOME, OTHER),
     ("graph path", HOME, HOME), ("graph neighbourhood", HOME), ("graph host", "site-0.test"),
     ("graph stats",), ("graph farms",), ("graph export",), ("export", "pages"), ("sections",),
-    ("mark", HOME, "--fit"), ("marks",),
+    ("mark", HOME, "--fit"), ("mark", "--list"),
     ("duplicates show", HOME), ("duplicates rules",), ("duplicates test", HOME),
-    ("filters list",), ("filters test", HOME), ("filters add", RULE), ("filters disable", RULE),
-    ("filters enable", RULE), ("filters apply",), ("filters remove", RULE), ("filters generate",),
+    ("filter list",), ("filter test", HOME), ("filter add", RULE), ("filter disable", RULE),
+    ("filter enable", RULE), ("filter apply",), ("filter remove", RULE), ("filter generate",),
     ("check",), ("harvest", "--all"), ("check", "--repair"),
 )  # fmt: skip
 """Commands in their order, and their words after the crawl."""

@@ -77,11 +77,11 @@ class CrawlFilters:
         with self._work.store.lock(), self._work.errors():
             return stored_rules.enable_rule(self._work, rule, enabled=enabled)
 
-    def generate(self, least_fit: int = LEAST_FIT, *, dry_run: bool = False) -> Generated:
+    def generate(self, min_fit: int = LEAST_FIT, *, dry_run: bool = False) -> Generated:
         """Make rules that refuse sections without fit pages (see generated_rules/).
 
         Brings the counts of sections and the link graph up to date first, also with `dry_run`, with
-        which no rule changes. `least_fit`: domains with fewer fit pages have no rules.
+        which no rule changes. `min_fit`: domains with fewer fit pages have no rules.
         """
         from gossamer.links import graph
         from gossamer.schedule.focus.generated_rules import step as generated_rules
@@ -90,7 +90,7 @@ class CrawlFilters:
         with self._work.store.lock(), self._work.errors():
             sections.run(self._work)
             graph.run(self._work)
-            return generated_rules.run(self._work, least_fit, dry_run=dry_run)
+            return generated_rules.run(self._work, min_fit, dry_run=dry_run)
 
     def apply(self, *, dry_run: bool = False, samples: int = 3) -> AppliedFilters:
         """Apply the filters of now to all known pages (see gossamer.schedule.refilter).

@@ -244,7 +244,7 @@ def demo(
         int, typer.Option(min=0, max=65535, help="Port of the search page; 0: any free port.")
     ] = 8080,
     leave: Annotated[
-        bool, typer.Option("--exit", help="Exit when the crawl is done instead of serving it.")
+        bool, typer.Option("--no-serve", help="Exit when the crawl is done instead of serving it.")
     ] = False,
 ) -> None:
     """See everything work: crawl a small web on this machine, rank and index it, and serve it.

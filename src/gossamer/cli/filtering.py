@@ -1,4 +1,4 @@
-"""`gossamer filters`: rules for URLs, types and languages, and what they say about known pages."""
+"""`gossamer filter`: rules for URLs, types and languages, and what they say about known pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RuleTexts = Annotated[
     ),
 ]
 RuleText = Annotated[
-    str, typer.Argument(metavar="RULE", help="The rule, as `filters list` prints it.")
+    str, typer.Argument(metavar="RULE", help="The rule, as `filter list` prints it.")
 ]
 
 
@@ -38,16 +38,16 @@ def register(app: typer.Typer) -> None:
         group.command()(command)
     group.command("list")(list_rules)
     group.command("test")(try_out)
-    app.add_typer(group, name="filters")
+    app.add_typer(group, name="filter")
 
 
 def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     """List all filter rules in the order in which they are tried, and where each is written.
 
     The first rule that matches a URL decides. Rules of the settings come first, then those of
-    files, then those that `filters add` has stored.
+    files, then those that `filter add` has stored.
 
-    Example: gossamer filters list my-web
+    Example: gossamer filter list my-web
     """
     from gossamer.api import Crawl
 
@@ -79,7 +79,7 @@ def try_out(
 
     Rules for types and languages decide later, when the page was asked for.
 
-    Example: gossamer filters test my-web https://example.org/tags/a
+    Example: gossamer filter test my-web https://example.org/tags/a
     """
     from gossamer.api import Crawl
 
@@ -117,10 +117,10 @@ def add(
 ) -> None:
     """Add rules to the crawl, after all others. They apply to links that are found from then on.
 
-    For known pages, see `gossamer filters apply`. Rules that the crawl has already stay as
+    For known pages, see `gossamer filter apply`. Rules that the crawl has already stay as
     they are.
 
-    Example: gossamer filters add my-web "deny prefix https://example.org/tags/"
+    Example: gossamer filter add my-web "deny prefix https://example.org/tags/"
     """
     from gossamer.api import Crawl
     from gossamer.rules.filter_rules.language import read_lines
@@ -138,13 +138,13 @@ def add(
 def remove(
     crawl: CrawlFolder,
     rules: Annotated[
-        list[str], typer.Argument(metavar="RULE...", help="Rules, as `filters list` prints them.")
+        list[str], typer.Argument(metavar="RULE...", help="Rules, as `filter list` prints them.")
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Remove rules that `filters add` has added.
+    """Remove rules that `filter add` has added.
 
-    Example: gossamer filters remove my-web "deny prefix https://example.org/tags/"
+    Example: gossamer filter remove my-web "deny prefix https://example.org/tags/"
     """
     from gossamer.api import Crawl
 
@@ -156,7 +156,7 @@ def remove(
 def disable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
     """Keep a rule of the store, but do not apply it.
 
-    Example: gossamer filters disable my-web "deny suffix .ics"
+    Example: gossamer filter disable my-web "deny suffix .ics"
     """
     from gossamer.api import Crawl
 
@@ -168,7 +168,7 @@ def disable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None
 def enable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
     """Apply a rule of the store again.
 
-    Example: gossamer filters enable my-web "deny suffix .ics"
+    Example: gossamer filter enable my-web "deny suffix .ics"
     """
     from gossamer.api import Crawl
 
@@ -192,7 +192,7 @@ def apply(
     Pages that they refuse are not fetched again and leave the index with the next harvest.
     Pages that were excluded so before, and are let in now, are due at once. Seeds are kept.
 
-    Example: gossamer filters apply my-web --dry-run
+    Example: gossamer filter apply my-web --dry-run
     """
     from gossamer.api import Crawl
 
@@ -209,7 +209,7 @@ def apply(
 
 def generate(
     crawl: CrawlFolder,
-    least_fit: Annotated[
+    min_fit: Annotated[
         int, typer.Option(min=1, help="Domains with fewer fit pages have no rules.")
     ] = LEAST_FIT,
     dry_run: Annotated[
@@ -222,14 +222,14 @@ def generate(
     A page is fit if its main text has 100 words, or by update.fit_rules. A folder is refused if 50
     of its pages or more were asked for, none was fit, and it has more pages than its domain has fit
     ones. The proof is that all fit pages that links lead to are still reached. A rule that is
-    disabled is not made again. For known pages, see `gossamer filters apply`.
+    disabled is not made again. For known pages, see `gossamer filter apply`.
 
-    Example: gossamer filters generate my-web --dry-run
+    Example: gossamer filter generate my-web --dry-run
     """
     from gossamer.api import Crawl
 
     with Crawl.open(crawl) as opened:
-        found = opened.filters.generate(least_fit, dry_run=dry_run)
+        found = opened.filters.generate(min_fit, dry_run=dry_run)
     if as_json:
         import msgspec
 

@@ -42,7 +42,7 @@ Around = Annotated[
     int, typer.Option(min=2, max=1000, help="At most so many pages, the nearest and most linked.")
 ]
 OfHosts = Annotated[bool, typer.Option("--hosts", help="Ask the graph of hosts instead of pages.")]
-Anew = Annotated[bool, typer.Option("--anew", help="Build the graphs from all links.")]
+Rebuild = Annotated[bool, typer.Option("--rebuild", help="Build the graphs from all links.")]
 Limit = Annotated[int, typer.Option(min=0, help="At most so many; the first by their names.")]
 
 
@@ -62,15 +62,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="graph")
 
 
-def build(crawl: CrawlFolder, anew: Anew = False, as_json: AsJson = False) -> None:
+def build(crawl: CrawlFolder, rebuild: Rebuild = False, as_json: AsJson = False) -> None:
     """Bring the link graphs of pages and of hosts up to date (links, responses → graph).
 
     Reads what was crawled since the last time, and keeps the changes beside the graphs. If these
-    have grown beyond a tenth of the graphs, or with --anew, the graphs are built from all links.
+    have grown beyond a tenth of the graphs, or with --rebuild, the graphs are built from all links.
 
     The files are those of the WebGraph framework, whose programs can read them: page links
     are graph/*/pages.graph in the crawl's folder, the same links backwards pages-t.graph,
-    and links between hosts hosts.graph and hosts-t.graph. Build with --anew for such programs:
+    and links between hosts hosts.graph and hosts-t.graph. Build with --rebuild for such programs:
     they do not know the changes.
 
     Example: gossamer graph build my-web
@@ -79,7 +79,7 @@ def build(crawl: CrawlFolder, anew: Anew = False, as_json: AsJson = False) -> No
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:
-        done = opened.build_graph(anew=anew)
+        done = opened.build_graph(anew=rebuild)
     print_report(done, as_json)
 
 
@@ -96,8 +96,8 @@ def import_graph(
             show_default="BASENAME.urls, .urls.gz or .urls.zst",
         ),
     ] = None,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Replace the link graph that the crawl has.")
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the link graph that the crawl has.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -115,7 +115,7 @@ def import_graph(
     from gossamer.cli.steps import print_bad_line, print_report
 
     with Crawl.open(crawl) as opened:
-        done = opened.import_graph(graph, urls, print_bad_line, anew=anew)
+        done = opened.import_graph(graph, urls, print_bad_line, anew=replace)
     if lines := done.counts["bad_lines"]:
         links = done.counts["links_of_bad_lines"]
         what = f"invalid lines: {lines:,}; their nodes are left out, with {links:,} links"

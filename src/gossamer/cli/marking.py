@@ -1,4 +1,4 @@
-"""`gossamer mark` and `gossamer marks`: which pages the owner wants, and which not."""
+"""`gossamer mark`: which pages the owner wants, and which not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from gossamer.cli.terminal import echo_json, printable
 
 def register(app: typer.Typer) -> None:
     app.command()(mark)
-    app.command()(marks)
 
 
 def mark(
@@ -25,7 +24,10 @@ def mark(
     ] = None,
     forget: Annotated[bool, typer.Option("--forget", help="Forget that they are marked.")] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Judge all known pages anew, not only these.")
+        bool, typer.Option("--apply", help="Judge all known pages again, not only these.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the marked pages, and change nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -35,16 +37,21 @@ def mark(
     that link to them and the words of these links; with the factor fit in update.scoring, rounds
     take the best first. update.fit_rules come before what is learned.
 
+    --list shows whether the text of a marked page is known already.
+
     Example: gossamer mark my-web https://example.org/a https://example.org/b --fit
     """
     from gossamer.api import Crawl
     from gossamer.cli.steps import print_report
     from gossamer.schedule.order import scoring
 
+    if list_:
+        _list(crawl, as_json)
+        return
     if urls and (fit is None) != forget:
         raise typer.BadParameter("give one of --fit, --unfit and --forget", param_hint="URL")
     if not urls and (not apply or forget or fit is not None):
-        raise typer.BadParameter("give the pages to mark, or --apply", param_hint="URL")
+        raise typer.BadParameter("give the pages to mark, --apply or --list", param_hint="URL")
     with Crawl.open(crawl) as opened:
         done = opened.mark(urls or (), fit=fit, known=apply)
         named = opened.work.config.update.scoring
@@ -54,11 +61,8 @@ def mark(
     print_report(done, as_json)
 
 
-def marks(crawl: CrawlFolder, as_json: AsJson = False) -> None:
-    """List the marked pages: whether they are wanted, and whether their text is known.
-
-    Example: gossamer marks my-web
-    """
+def _list(crawl: str, as_json: bool) -> None:
+    """Print the marked pages: whether they are wanted, and whether their text is known."""
     from gossamer.api import Crawl
 
     with Crawl.open(crawl) as opened:

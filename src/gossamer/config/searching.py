@@ -57,7 +57,7 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         bool,
         Meta(
             description="links marked nofollow, ugc or sponsored are votes, too; after "
-            "a change: `gossamer graph build --anew`"
+            "a change: `gossamer graph build --rebuild`"
         ),
     ] = False
     trusted: Annotated[

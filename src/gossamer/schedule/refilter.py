@@ -109,7 +109,7 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> AppliedF
     if dry_run:
         judged = _judge_pages(work)
         return AppliedFilters(_count_verdicts(judged), _list_refused(judged, rules, samples), None)
-    with work.step("filters", work.round) as draft:
+    with work.step("filter", work.round) as draft:
         judged = _judge_pages(work)
         found = AppliedFilters(_count_verdicts(judged), _list_refused(judged, rules, samples), None)
         changed = judged.where(F.col("verdict").isin(REFUSED, RESTORED)).select(

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 TELLING = 5
 """Words of a page that are named as those that tell most of it."""
-FILTERS_APPLY = "the filters let it in: gossamer filters apply"
+FILTERS_APPLY = "the filters let it in: gossamer filter apply"
 SOURCES = {
     "seed": "as a seed",
     "entry": "as a new entry of a feed or sitemap",
@@ -142,10 +142,10 @@ def _filters(left_out: Absence, row: Row) -> str:
     reason = left_out.filter_reason(row["url"], row["depth"], row["hops"])
     if _is_refused(row):
         now = "they let it in now" if reason is None else reason
-        return f"gossamer filters apply has excluded it; {now}"
+        return f"gossamer filter apply has excluded it; {now}"
     if reason is None:
         return "they let it in"
-    kept = "it is kept, as it was found before: gossamer filters apply would exclude it"
+    kept = "it is kept, as it was found before: gossamer filter apply would exclude it"
     note = "" if row["source"] == "seed" else f"; {kept}"
     return f"a link to it would be dropped: {reason}{note}"
 

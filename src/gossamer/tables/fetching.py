@@ -15,7 +15,7 @@ PAGES = Dataset(
     readers=(
         "inject",
         "refresh",
-        "filters",
+        "filter",
         "mark",
         "generate",
         "parse",
@@ -215,7 +215,7 @@ VIRTUAL_PAGE = Dataset(
     "one row: the page of OPIC that receives what no link carries, and gives it to all pages",
     key=(),
     writer="inject, update, filters",
-    readers=("inject", "filters", "generate", "update"),
+    readers=("inject", "filter", "generate", "update"),
     newest_wins=True,
     columns=(
         Column("pages", "long", "number of known pages"),
@@ -230,7 +230,7 @@ SECTIONS = Dataset(
     "what the parts of sites hold that have ten pages or more, and what a visit to them brings",
     key=("section",),
     writer="generate, sections",
-    readers=("generate", "filters", "serve"),
+    readers=("generate", "filter", "serve"),
     newest_wins=True,
     columns=(
         Column("section", "string", "how its URLs begin after ://, with * for all hosts"),
@@ -271,7 +271,7 @@ DUE_TIMES = Dataset(
     "queue does not have to read all pages",
     key=("from_ms", "interval_s", "fetched"),
     writer="inject, refresh, update, filters",
-    readers=("inject", "refresh", "update", "filters"),
+    readers=("inject", "refresh", "update", "filter"),
     newest_wins=False,
     columns=(
         Column("from_ms", "long", "begin of the span; 0: the pages are due at once"),

@@ -130,9 +130,9 @@ OUTCOMES: Mapping[str, Policy] = {
         settings=("fetch.agent", "fetch.own_hosts", "fetch.own_robots"),
     ),
     "filtered": Policy(
-        "the filters refuse it, since `gossamer filters apply`; it is never due",
+        "the filters refuse it, since `gossamer filter apply`; it is never due",
         "excluded",
-        remedy="see what refuses it: gossamer filters test",
+        remedy="see what refuses it: gossamer filter test",
     ),
     "filtered_type": Policy(
         "a filter rule refuses its content type; the body was not downloaded",

@@ -98,7 +98,7 @@ def run(
     of the graph; StoreError if files of the graph are missing, damaged or of another kind.
     """
     if work.store.manifest.layers("graph") and not anew:
-        remedy = f"replace it: gossamer graph import {work.root} {given.base} --anew"
+        remedy = f"replace it: gossamer graph import {work.root} {given.base} --replace"
         raise UsageError(work.root, "has a link graph already", remedy)
     scratch = work.scratch_attempt()
     with work.step("graph", work.round) as draft, workshop(work.root, scratch) as here:
@@ -125,7 +125,7 @@ def refuse_to_build(work: Workspace) -> None:
         raise UsageError(
             work.root,
             "its link graph was imported, so links of the crawl are not added to it",
-            f"build it from the crawl's links instead: gossamer graph build {work.root} --anew",
+            f"build it from the crawl's links instead: gossamer graph build {work.root} --rebuild",
         )
 
 

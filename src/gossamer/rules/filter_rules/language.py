@@ -152,6 +152,6 @@ def _part_of_url(kind: str, value: str, place: str) -> str:
             place,
             f"{value!r} has characters that no URL has in its normal form",
             "write other letters as %XX of their UTF-8 bytes, and hosts as xn--…; "
-            "`gossamer filters test` shows the normal form of a URL",
+            "`gossamer filter test` shows the normal form of a URL",
         )
     return value

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OWNER, GENERATED = "owner", "generated"
 PLACE = "the store"
-STEP = "filters"
+STEP = "filter"
 
 
 class Evidence(NamedTuple):
@@ -162,7 +162,7 @@ def _find_rules(
         raise UsageError(
             min(missing, default="no rule"),
             "is not a rule in the store",
-            f"see gossamer filters list {work.root}; rules of gossamer.toml and of files are "
+            f"see gossamer filter list {work.root}; rules of gossamer.toml and of files are "
             "changed there",
         )
     return texts

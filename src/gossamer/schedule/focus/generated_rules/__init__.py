@@ -1,6 +1,6 @@
 """Filter rules that refuse sections without fit pages.
 
-step.py        what `filters generate` does
+step.py        what `filter generate` does
 candidates.py  sections without fit pages, as far as is known
 proof.py       whether a site's fit pages stay reachable without such a section
 """

@@ -1,4 +1,4 @@
-"""filters generate: sections, pages, graph → filter_rules. Refuses sections that hold nothing fit.
+"""filter generate: sections, pages, graph → filter_rules. Refuses sections that hold nothing fit.
 
 A section (see order/sections/section_names.py) is refused if none of its pages is fit although
 enough were asked for, and it has more pages than its registrable domain has fit ones
@@ -73,7 +73,7 @@ class ProvedSection(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """What `filters generate` has done, or would do."""
+    """What `filter generate` has done, or would do."""
 
     judged: list[ProvedSection]
     """By domain, and in descending order of pages."""
