@@ -18,7 +18,7 @@ import pyarrow as pa
 from harness import Options, generate_text, skip
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DOCUMENTS, INLINKS, PAGES, RANKS
 

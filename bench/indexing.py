@@ -48,7 +48,7 @@ from gossamer.state import sorted_parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.index.parts import ShardTask
 
 SHARDS = 2

@@ -33,7 +33,7 @@ from harness import Options, local_settings, manual, report
 from measuring import adopt_orphans, children_s, reap_orphans
 
 import gossamer as package
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 
 SPIDER = Path(__file__).with_name("scrapy_spider.py")

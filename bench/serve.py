@@ -41,7 +41,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gossamer import dedup, index
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.index.format import schema

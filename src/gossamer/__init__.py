@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
 __version__ = "0.1.0"
 __all__ = ["Crawl", "__version__"]
@@ -24,7 +24,7 @@ __all__ = ["Crawl", "__version__"]
 def __getattr__(name: str) -> Any:
     # Imported lazily (PEP 562), so that `gossamer --help` does not load the engine's libraries.
     if name == "Crawl":
-        from gossamer.api import Crawl
+        from gossamer.api.crawl import Crawl
 
         return Crawl
     raise AttributeError(name)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer import config
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli.settings import SETTINGS, apply, new_settings, own_hosts
 from tests.support.command_line import Said, gossamer
 from tests.support.loopback import Loopback, page

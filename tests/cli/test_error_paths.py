@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli import app, main
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.links import graph

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from tests.support.command_line import gossamer
 from tests.support.rows import by_url, put
 

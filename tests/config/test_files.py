@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from gossamer import config
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import FetchConfig, Secret, SiteConfig
 from gossamer.config.files import closed_to_others
 from gossamer.errors import ConfigError

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from gossamer import fetch
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli.sources import page_of_crawl
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web

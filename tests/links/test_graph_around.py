@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli import app
 from gossamer.errors import UsageError
 from gossamer.links import graph

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, StoreError, UsageError
 from gossamer.links import farms, graph, rank
 from gossamer.links.bvgraph import Shape

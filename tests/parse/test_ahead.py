@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 
 from gossamer import fetch, parse
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import EngineError, StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE

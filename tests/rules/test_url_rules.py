@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import UsageError
 from gossamer.rules.url_rules import fingerprints, forms
 from gossamer.rules.url_rules.learning import MIN_TRIAL

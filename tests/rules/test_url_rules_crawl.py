@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.fakeweb.dust import SITES, DustWeb, host_of
 from gossamer.rules.url_rules import forms

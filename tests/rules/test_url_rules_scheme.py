@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from tests.support.crawl_settings import loopback_settings
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.flow.rounds import ROUND
 from gossamer.links.current_links import VOTES

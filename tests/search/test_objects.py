@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.search.searcher import Searcher
 from gossamer.state.workspace import Workspace
 from gossamer.storage import places

@@ -289,7 +289,7 @@ def test_copies_pages_pictures_status_and_metrics_have_limits_of_their_own(
             async with super().taken(client):
                 yield
 
-    monkeypatch.setattr(guard, "Turns", Noted)
+    monkeypatch.setattr(guard, "FairQueue", Noted)
     paths = ["/copy", "/copy/raw", "/image", "/page", "/api/page", "/status", "/api/status"]
     with serving(crawl(tmp_path)) as client:
         for path in (*paths, "/metrics", "/health"):

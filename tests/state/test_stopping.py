@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.flow import rounds
 from gossamer.state import stopping
 from tests.support.loopback import Loopback, page

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from gossamer import config
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import NothingFetched
 from gossamer.status import unfetched
 from gossamer.tables.outcomes import OUTCOMES

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from gossamer import cli, fetch
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.parse.step.stored import read_answers, record_of
 from gossamer.schedule import generate

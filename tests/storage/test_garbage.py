@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, Conflict, Occupied, StoreError
 from gossamer.state.heartbeats import clear
 from gossamer.storage import checksums

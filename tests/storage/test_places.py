@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import StoreError, UsageError
 from gossamer.storage import parquet, places
 from gossamer.storage.objects import aws_profiles

@@ -17,7 +17,7 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
 COMPARED = ("pages", "responses", "documents", "links", "inlinks", "ranks", "host_ranks")
 OF_THIS_RUN = {

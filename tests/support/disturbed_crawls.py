@@ -19,7 +19,7 @@ from tests.support.network_ways import Way
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.fakeweb import FakeWeb
     from gossamer.fakeweb.log import LogEntry
 

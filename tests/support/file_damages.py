@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.flow import check
 
 if TYPE_CHECKING:

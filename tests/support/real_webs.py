@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import FilterConfig
 from gossamer.fakeweb import FakeWeb, Web
 from tests.support.link_walk import Place, Walk, walk

@@ -14,7 +14,7 @@ import pytest
 from msgspec import structs
 from warcio.archiveiterator import ArchiveIterator
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import HistoryConfig
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web

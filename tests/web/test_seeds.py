@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import SeedError
 from gossamer.web import seeds
 from gossamer.web.urls import UrlRules

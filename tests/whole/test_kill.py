@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings

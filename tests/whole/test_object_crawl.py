@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.state import pausing, stopping, workspace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine import spark_client
 from gossamer.engine.engine import Engine, _start_sail, engine_errors

@@ -14,7 +14,7 @@ from tests.support.machine_needs import lacking
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.engine.engine import Engine
     from tests.support.link_walk import Walk
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer import fetch
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.config.egress import ADDRESSES, GROUPS, POSTPONED
 from gossamer.engine.engine import Engine

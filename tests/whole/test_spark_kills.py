@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.errors import EngineError, UsageError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, tables

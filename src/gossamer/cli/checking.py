@@ -36,7 +36,7 @@ def check(
     """
     from rich.console import Console
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.progress import StepProgress
 
     console = Console(stderr=True)

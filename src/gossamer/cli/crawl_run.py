@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 from rich.console import Console
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli.progress import StepLines, StepProgress
 from gossamer.cli.settings import apply, new_settings, own_hosts, require_contact
 from gossamer.cli.steps import print_bad_line, print_report

@@ -17,7 +17,7 @@ from gossamer.status.unfetched import why_nothing
 from gossamer.status.words import idle_until, size
 
 if TYPE_CHECKING:
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.progress import StepLines, StepProgress
     from gossamer.cli.supervisor import Line
     from gossamer.config import Config

@@ -43,7 +43,7 @@ def init(
 
     Example: gossamer init my-web --contact bot@example.org
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     if settings is not None:
         if contact:

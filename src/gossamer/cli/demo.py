@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from gossamer.api import Crawl
+from gossamer.api.crawl import Crawl
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders

@@ -50,7 +50,7 @@ def rules(
 
     Example: gossamer duplicates rules my-web example.org
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.url_rules(host)
@@ -88,7 +88,7 @@ def try_out(
 
     Example: gossamer duplicates test my-web "https://example.org/index.html?from=3"
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.test_url(url)
@@ -108,7 +108,7 @@ def disable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
 
     Example: gossamer duplicates disable my-web 0123456789abcdef
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:
@@ -123,7 +123,7 @@ def enable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
 
     Example: gossamer duplicates enable my-web 0123456789abcdef
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:

@@ -27,7 +27,7 @@ def explain(
 
     Example: gossamer explain my-web https://example.org/
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.explain(url)

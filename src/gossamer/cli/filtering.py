@@ -49,7 +49,7 @@ def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 
     Example: gossamer filter list my-web
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.filters.rules()
@@ -81,7 +81,7 @@ def try_out(
 
     Example: gossamer filter test my-web https://example.org/tags/a
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = [opened.filters.test(url) for url in urls]
@@ -122,7 +122,7 @@ def add(
 
     Example: gossamer filter add my-web "deny prefix https://example.org/tags/"
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.rules.filter_rules.language import read_lines
 
     if not rules and file is None:
@@ -146,7 +146,7 @@ def remove(
 
     Example: gossamer filter remove my-web "deny prefix https://example.org/tags/"
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.remove(rules)
@@ -158,7 +158,7 @@ def disable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None
 
     Example: gossamer filter disable my-web "deny suffix .ics"
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.disable(rule)
@@ -170,7 +170,7 @@ def enable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
 
     Example: gossamer filter enable my-web "deny suffix .ics"
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.enable(rule)
@@ -194,7 +194,7 @@ def apply(
 
     Example: gossamer filter apply my-web --dry-run
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.filters.apply(dry_run=dry_run, samples=samples)
@@ -226,7 +226,7 @@ def generate(
 
     Example: gossamer filter generate my-web --dry-run
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.filters.generate(min_fit, dry_run=dry_run)

@@ -32,7 +32,7 @@ def centrality(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 
     Example: gossamer graph centrality my-web && gossamer export my-web centrality -o central.csv
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:

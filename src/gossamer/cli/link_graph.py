@@ -75,7 +75,7 @@ def build(crawl: CrawlFolder, rebuild: Rebuild = False, as_json: AsJson = False)
 
     Example: gossamer graph build my-web
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:
@@ -111,7 +111,7 @@ def import_graph(
 
     Example: gossamer graph import my-web data/cnr-2000
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_bad_line, print_report
 
     with Crawl.open(crawl) as opened:

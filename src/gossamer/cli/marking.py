@@ -41,7 +41,7 @@ def mark(
 
     Example: gossamer mark my-web https://example.org/a https://example.org/b --fit
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.steps import print_report
     from gossamer.schedule.order import scoring
 
@@ -63,7 +63,7 @@ def mark(
 
 def _list(crawl: str, as_json: bool) -> None:
     """Print the marked pages: whether they are wanted, and whether their text is known."""
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = opened.marks()

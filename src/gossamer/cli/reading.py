@@ -119,7 +119,7 @@ def export(
 
     Example: gossamer export my-web pages --to csv -o pages.csv
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.export import export as write
     from gossamer.errors import UsageError
     from gossamer.tables import DATASETS

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.config import Config
 
 SETTINGS = """\
@@ -85,7 +85,7 @@ def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
 def set_up(path: str, settings: Path) -> None:
     """Give a crawl these settings; create it if it does not exist. Raises ConfigError."""
     from gossamer import config as configs
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.config.files import read_text
     from gossamer.state.settings_file import replace_settings
     from gossamer.storage.backends import open_backend

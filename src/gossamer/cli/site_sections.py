@@ -42,7 +42,7 @@ def sections(
 
     Example: gossamer sections my-web example.org
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     with Crawl.open(crawl) as opened:
         found = [each for each in opened.sections(domain) if each.level <= depth]

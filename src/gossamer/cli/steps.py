@@ -111,7 +111,7 @@ def inject(
 
     Example: gossamer inject my-web https://example.org/ --list seeds.txt.gz
     """
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
 
     if not urls and not lists:
         raise typer.BadParameter("give a URL or --list FILE", param_hint="URL")
@@ -140,7 +140,7 @@ def harvest(
     """
     from rich.console import Console
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.progress import StepLines, StepProgress
 
     with Crawl.open(crawl) as opened:
@@ -160,7 +160,7 @@ def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     """
     from rich.console import Console
 
-    from gossamer.api import Crawl
+    from gossamer.api.crawl import Crawl
     from gossamer.cli.progress import StepProgress
 
     console = Console(stderr=True)  # standard output is for the report

@@ -92,7 +92,10 @@ def explain(work: Workspace, url: str) -> Explanation:
     row = _row(work, normal)
     host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
     left_out = Absence(work, lookup)
-    sentences = [("found", _how_found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
+    sentences = [
+        ("found", _how_found(row, left_out, normal)),
+        ("spelling", _spelling(work, normal)),
+    ]
     if row is not None:
         sentences.append(("filters", _filters(left_out, row)))
     sentences.append(("robots", _robots(work, host, normal)))

@@ -87,7 +87,9 @@ def _normal_url(work: Workspace, url: str) -> str:
 
 def _refuse_unmarked(named: Sequence[str], before: pa.Table) -> None:
     if missing := set(named) - set(before["url"].to_pylist()):
-        raise UsageError(min(missing), "is not marked", "gossamer mark --list shows the marked pages")
+        raise UsageError(
+            min(missing), "is not marked", "gossamer mark --list shows the marked pages"
+        )
 
 
 def _newest_documents(work: Workspace, named: Sequence[str] | None) -> DataFrame:
