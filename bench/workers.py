@@ -164,14 +164,15 @@ def cpu_s(pid: int) -> float:
     return total
 
 
-def measured(folder: Path, workers: int, times: int) -> dict[str, Used]:
+def measured(folder: Path, workers: int, times: int, *, warm: bool) -> dict[str, Used]:
     """Return the fastest run of each step on a cluster of `workers` workers."""
     home = Path(os.environ["SPARK_HOME"]).resolve()
     with (
         Cluster(home, folder, sys.executable, workers=workers, bound=True) as cluster,
         Engine(EngineConfig(url=cluster.url, workers=TASKS)) as engine,
     ):
-        run({**STEPS, **RANK}, folder / "small", cluster, engine)  # loads the code
+        if warm:
+            run({**STEPS, **RANK}, folder / "small", cluster, engine)  # loads the code
         runs = [run(STEPS, folder / "crawl", cluster, engine) for _ in range(times)]
         ranked = [run(RANK, folder / "linked", cluster, engine) for _ in range(times)]
     return {name: min(each[name] for each in runs) for name in STEPS} | min(
@@ -188,7 +189,9 @@ def main() -> None:
         pages = crawled(folder / "crawl", options.pages)
         crawled(folder / "small", HOSTS)
         linked(folder / "linked", options.linked)
-        one, two = (measured(folder, workers, options.times) for workers in (1, 2))
+        one, two = (
+            measured(folder, workers, options.times, warm=not options.tiny) for workers in (1, 2)
+        )
     machine = f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}"
     print(f"{pages:,} pages; {options.linked:,} linked ones; {machine}")
     print(f"{'':12}{'one worker':>32}{'two workers':>32}")

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 BENCH = ROOT / "bench"
 SKIPPED = 77
 ON_SPARK = {"driver_memory", "workers"}
-LONGEST_S = 300
+LONG_ON_SPARK = (pytest.mark.spark, pytest.mark.long)  # clusters take minutes to start and plan
+LONGEST_S = 900
 
 
 def runner() -> Any:
@@ -52,7 +53,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.spark if name in ON_SPARK else pytest.mark.slow)
+        pytest.param(name, marks=LONG_ON_SPARK if name in ON_SPARK else pytest.mark.slow)
         for name in SCRIPTS
     ],
 )
