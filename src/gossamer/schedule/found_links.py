@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.rules.url_rules.aliases import AliasChanges
-    from gossamer.schedule.page_changes import PageNews
     from gossamer.state.workspace import Workspace
 
 
@@ -69,18 +68,6 @@ def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> D
     again = polling.links_of_known_pages(links, work.now_ms())
     finds, count = work.scratch(polling.count_listed(again, before))
     return finds if count else None
-
-
-def with_alias_changes(work: Workspace, news: PageNews, changes: AliasChanges | None) -> PageNews:
-    """Add what rules for URLs change: the pages that become known by it, and their old rows."""
-    if changes is None:
-        return news
-    found, count = work.scratch(add_alias_targets(news.found, changes))
-    rows, _ = work.scratch(changes.rows)
-    named = rows.select("url").union(changes.found.select("url"))
-    missing = named.join(news.before, on="url", how="left_anti")
-    before, _ = work.scratch(news.before.unionByName(lsm.rows_for(work, PAGES, missing)))
-    return news._replace(before=before, found=found, found_count=count, alias_changes=rows)
 
 
 def add_alias_targets(found: DataFrame, changes: AliasChanges) -> DataFrame:

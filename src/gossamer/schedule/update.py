@@ -35,6 +35,7 @@ from gossamer.state import lsm
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 
 if TYPE_CHECKING:
+    from gossamer.rules.url_rules.aliases import AliasChanges
     from gossamer.rules.url_rules.lessons import Lessons
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import StepReport
@@ -173,7 +174,7 @@ def _apply_lessons(
 ) -> PageNews:
     """Add what rules for URLs change, and drop the new URLs that exceed a limit."""
     draft.replace |= lessons.replace
-    news = found_links.with_alias_changes(work, news, lessons.alias_changes)
+    news = _with_alias_changes(work, news, lessons.alias_changes)
     return _limit_new_urls(work, draft, news, known_domains)
 
 
@@ -199,3 +200,15 @@ def _add_judgements(work: Workspace, draft: Draft, news: PageNews, links: DataFr
         finds=found_links.find_new_in_known(work, links, news.before),
         places=habits.habits_of_urls(work, news.answers.select("url").union(dated).distinct()),
     )
+
+
+def _with_alias_changes(work: Workspace, news: PageNews, changes: AliasChanges | None) -> PageNews:
+    """Add what rules for URLs change: the pages that become known by it, and their old rows."""
+    if changes is None:
+        return news
+    found, count = work.scratch(found_links.add_alias_targets(news.found, changes))
+    rows, _ = work.scratch(changes.rows)
+    named = rows.select("url").union(changes.found.select("url"))
+    missing = named.join(news.before, on="url", how="left_anti")
+    before, _ = work.scratch(news.before.unionByName(lsm.rows_for(work, PAGES, missing)))
+    return news._replace(before=before, found=found, found_count=count, alias_changes=rows)
