@@ -25,7 +25,7 @@ class Killed(GuardedParser):
         self.times = Counter(times)
         self.asked: list[str] = []
 
-    def _tried(self, page: Page) -> Any:
+    def _try_page(self, page: Page) -> Any:
         self.asked.append(page.url)
         if self.times[page.url]:
             self.times[page.url] -= 1
@@ -33,7 +33,7 @@ class Killed(GuardedParser):
             assert isinstance(process, subprocess.Popen)
             os.kill(process.pid, signal.SIGKILL)
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        return super()._tried(page)
+        return super()._try_page(page)
 
 
 def spending(parser: Killed, cost_s: dict[str, float]) -> Callable[[Page], ParsedPage]:
