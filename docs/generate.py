@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -119,17 +122,28 @@ def is_struct(kind: object) -> bool:
 
 
 def rows_of(kind: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
-    hints = get_type_hints(kind, include_extras=True)
+    hints, texts = get_type_hints(kind, include_extras=True), docstrings(kind)
     for field in msgspec.structs.fields(kind):
-        metas = list(metas_of(hints[field.name]))
-        text = next((meta.description for meta in reversed(metas) if meta.description), "")
         bounds = [
             bound_of(name, sign, bound)
-            for meta in metas
+            for meta in getattr(hints[field.name], "__metadata__", ())
             for name, sign in BOUNDS.items()
             if (bound := getattr(meta, name)) is not None
         ]
-        yield f"`{field.name}`", default_of(field), ", ".join(bounds), text
+        yield f"`{field.name}`", default_of(field), ", ".join(bounds), texts.get(field.name, "")
+
+
+def docstrings(kind: type) -> dict[str, str]:
+    """The docstrings below the fields of a class, as phrases in lower case without a full stop."""
+    (source,) = ast.parse(inspect.getsource(kind)).body
+    texts = {}
+    for field, below in pairwise(ast.iter_child_nodes(source)):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                phrase = " ".join(text.split()).removesuffix(".")
+                abbreviation = phrase[1:2].isupper()
+                texts[name] = phrase if abbreviation else phrase[:1].lower() + phrase[1:]
+    return texts
 
 
 def bound_of(name: str, sign: str, bound: Any) -> str:
@@ -138,15 +152,6 @@ def bound_of(name: str, sign: str, bound: Any) -> str:
     if name == "max_length":
         return f"{sign} {bound:,} characters"
     return f"{sign} {bound:,}"
-
-
-def metas_of(hint: Any) -> Iterator[msgspec.Meta]:
-    """The metadata of an annotation and of what it annotates, the innermost first."""
-    for part in get_args(hint):
-        if isinstance(part, msgspec.Meta):
-            yield part
-        elif hasattr(part, "__metadata__"):
-            yield from metas_of(part)
 
 
 def default_of(field: Any) -> str:

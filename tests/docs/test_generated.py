@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
+from gossamer.config import Config, FetchConfig, Secret
 from gossamer.tables import DATASETS
 from gossamer.tables.outcomes import OUTCOMES
 from tests.support.repository import ROOT
@@ -32,10 +34,20 @@ def test_generated_pages_are_fresh(page: str) -> None:
     assert written == generator().PAGES[page](), "run `make docs`"
 
 
-def test_every_setting_has_a_help_text() -> None:
-    for line in generator().settings().splitlines():
-        if line.startswith("| `"):
-            assert not line.endswith("|  |"), line
+def test_every_setting_has_a_docstring() -> None:
+    page = generator().settings().splitlines()
+    settings = [line for line in page if line.startswith("| `")]
+    assert len(settings) > len(msgspec.structs.fields(Config))
+    for line in settings:
+        assert not line.endswith("|  |"), line
+
+
+def test_the_docstring_of_a_setting_is_the_one_below_it() -> None:
+    texts = generator().docstrings(FetchConfig)
+    assert texts.keys() == {field.name for field in msgspec.structs.fields(FetchConfig)}
+    assert texts["verify_tls"] == "reject invalid TLS certificates, as browsers do"
+    assert texts["nameservers"].startswith("DNS servers, ")
+    assert generator().docstrings(Secret).keys() == {"file"}
 
 
 def test_every_dataset_column_and_outcome_is_described() -> None:

@@ -1,4 +1,4 @@
-"""Settings: one frozen class per table of gossamer.toml, each field with its help text.
+"""Settings: one frozen class per table of gossamer.toml, each field with its docstring.
 
 An unknown key, a wrong type or a value out of range is a ConfigError that names the file, the
 key and the value. docs/settings.md is generated from these classes.

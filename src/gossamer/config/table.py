@@ -13,6 +13,7 @@ LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*\Z"
 """Text without line breaks, other control characters or lone surrogates."""
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 Seconds = Annotated[float, Meta(ge=0, le=DAY_S)]
 Timeout = Annotated[float, Meta(gt=0, le=DAY_S)]
 Weight = Annotated[float, Meta(ge=0, le=1_000)]

@@ -71,31 +71,23 @@ TRACKING_PARAMETERS = (
     "_openstat", "yclid", "ysclid",  # Yandex
 )  # fmt: skip
 
+Scheme = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*\Z")]
+Parameter = Annotated[str, Meta(pattern=r"^[^*]*\*?\Z")]
+
 
 class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which URLs can be crawled at all, and which count as the same page."""
 
-    schemes: Annotated[
-        tuple[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*\Z")], ...],
-        Meta(
-            min_length=1,
-            description="schemes of URLs that are crawled: `http`, `https`, `file` (see "
-            "fetch.file_folders), and those of plugins",
-        ),
-    ] = WEB
-    drop_parameters: Annotated[
-        tuple[Annotated[str, Meta(pattern=r"^[^*]*\*?\Z")], ...],
-        Meta(
-            description="names of query parameters that are removed because they do not change "
-            "the page; case does not matter, and a name may end with `*`"
-        ),
-    ] = session_ids.PARAMETERS + TRACKING_PARAMETERS
-    sort_parameters: Annotated[
-        bool, Meta(description="order query parameters by name, then by value")
-    ] = True
-    max_length: Annotated[
-        int, Meta(ge=32, le=65_536, description="URLs with more characters are not crawled")
-    ] = 2_000
+    schemes: Annotated[tuple[Scheme, ...], Meta(min_length=1)] = WEB
+    """Schemes of URLs that are crawled: `http`, `https`, `file` (see fetch.file_folders), and those
+    of plugins."""
+    drop_parameters: tuple[Parameter, ...] = session_ids.PARAMETERS + TRACKING_PARAMETERS
+    """Names of query parameters that are removed because they do not change the page; case does not
+    matter, and a name may end with `*`."""
+    sort_parameters: bool = True
+    """Order query parameters by name, then by value."""
+    max_length: Annotated[int, Meta(ge=32, le=65_536)] = 2_000
+    """URLs with more characters are not crawled."""
 
 
 DEFAULT = UrlRules()
