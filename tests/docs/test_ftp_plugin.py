@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer import Crawl
-from gossamer.config import SiteConfig
+from gossamer.config import EngineConfig, SiteConfig
+from gossamer.engine.engine import Engine
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http import body
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.server
 
@@ -556,11 +556,13 @@ fetch.allow_networks = ["127.0.0.1/32"]
 """
 
 
+@pytest.mark.engine
 @pytest.mark.embedded
 @pytest.mark.usefixtures("installed")
 def test_a_crawl_follows_links_to_files_but_none_inside(
-    real: Real, server: Loopback, engine: Engine, tmp_path: Path
+    real: Real, server: Loopback, tmp_path: Path
 ) -> None:
+    """Workers have the path of the plugin if they start after it was installed."""
     hosts = ("127.9.9.9", "10.0.0.1", "[::ffff:127.9.9.9]")
     inside = [f"ftp://{host}:{real.port}/" for host in hosts]
     moved = f"{inside[0]}moved"
@@ -569,10 +571,11 @@ def test_a_crawl_follows_links_to_files_but_none_inside(
     server.answers["a.test/"] = page(html, ("Content-Type: text/html",))
     server.answers["a.test/moved"] = page(b"", (f"Location: {moved}",), status="302 Found")
     settings = loopback_settings(server.address, CRAWLED)
-    crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
-    crawl.inject(["http://a.test/", "http://a.test/moved"])
-    crawl.run(rounds=2)
-    outcomes = {row["url"]: row["outcome"] for row in crawl.pages().collect()}
+    with Engine(EngineConfig(workers=2)) as engine:
+        crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
+        crawl.inject(["http://a.test/", "http://a.test/moved"])
+        crawl.run(rounds=2)
+        outcomes = {row["url"]: row["outcome"] for row in crawl.pages().collect()}
     assert outcomes[outside] == "ok"
     refused = {url for url, outcome in outcomes.items() if outcome == "forbidden_address"}
     assert refused == {normalize(url, None, RULES) for url in (*inside, moved)}
