@@ -44,7 +44,7 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     relative to the crawl's folder."""
     skip_extensions: tuple[str, ...] = tuple(_NO_TEXT.split())
     """File name extensions that are not crawled, because such files hold no text; `.xml.gz` and
-    `.txt.gz` are crawled all the same, as sitemaps."""
+    `.txt.gz` are crawled anyway, as sitemaps."""
     max_depth: Annotated[int, Meta(ge=0, le=1_000_000)] = 20
     """Maximum number of links from the nearest seed to a page."""
     max_redirects: Annotated[int, Meta(ge=0, le=1_000)] = 10
@@ -53,7 +53,7 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """URLs with more path segments are not crawled."""
     max_repeats: Count = 3
     """URLs in whose path a segment occurs more often than this are not crawled; numbers below 1000
-    may occur more often."""
+    are exempt."""
     max_parameters: Annotated[int, Meta(ge=0, le=1_000_000)] = 20
     """URLs with more query parameters are not crawled."""
     calendar_from_year: Annotated[int, Meta(ge=0, le=3000)] = 1700
@@ -76,34 +76,35 @@ class GenerateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     link to it; with fewer, its share is proportionally smaller. If that leaves room in the round,
     all shares grow by the same factor."""
     explore_share: Share = 0.05
-    """Share of a round for pages of sections that have hardly been tried, if `update.scoring` has
-    the factor `fit`; more if a round has room. 0: none."""
+    """Share of a round for pages of sections that have hardly been explored, if `update.scoring`
+    has the factor `fit`; more if a round has room. 0: none."""
 
 
 class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the page database changes after a round."""
 
     interval_days: Annotated[float, Meta(gt=0, le=36_500)] = 30
-    """Days from the first visit of a page to the second; then it depends on how often the page has
-    changed."""
+    """Days from the first visit of a page to the second; later intervals depend on how often the
+    page has changed."""
     revisit_probability: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.1
     """A page is due again when it has changed with this probability, estimated from its visits; a
-    smaller value keeps pages fresher and makes more requests in vain."""
+    smaller value keeps pages fresher and makes more requests for unchanged pages."""
     interval_factor: Annotated[float, Meta(ge=1, le=1_000_000)] = 16
-    """How many times shorter that interval becomes at most for pages that keep changing, and longer
-    for those that do not; 1: all pages have the same interval."""
+    """How far later intervals may differ from `interval_days`: they are at most this many times
+    shorter for pages that keep changing, and longer for pages that do not; 1: all pages have the
+    same interval."""
     feed_interval_s: Seconds = 10
     """Shortest interval between visits of a feed or sitemap that keeps listing new pages; longer if
-    it lists few. `fetch.delay_s` and robots.txt count, too. 0: feeds and sitemaps are scheduled
+    it lists few. `fetch.delay_s` and robots.txt apply, too. 0: feeds and sitemaps are scheduled
     like other pages."""
     scoring: Line = "links"
     """Which pages are fetched first: `links`, `breadth`, `opic`, `pagerank`, `hostrank`, `fit`, the
     name of a plugin's scoring, or a product such as `opic*breadth`."""
     fit_rules: tuple[Line, ...] = ()
-    """Rules for pages that you want, such as `deny prefix https://example.org/forum/`: the first
-    that matches decides, `allow` that a page is fit, `deny` that it is not. Other pages are fit if
-    their main text has 100 words, and if they are like those marked as such. See choosing.md, Fit
-    pages."""
+    """Rules for pages that you want, such as `deny prefix https://example.org/forum/`. The first
+    rule that matches decides: `allow` means that a page is fit, `deny` that it is not. Other pages
+    are fit if their main text has 100 words and they are like the pages marked as fit. See
+    choosing.md, Fit pages."""
     new_urls_per_domain: Count = 100_000
     """New URLs that one round may add per registrable domain; the shallowest are kept. A domain
     that has a seed, or that 100 other domains link to, may add ten times as many."""
@@ -114,10 +115,10 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class HistoryConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is kept of the past."""
+    """How many past rounds are kept."""
 
     rounds: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 10
-    """Number of rounds of which all responses, documents and links are kept, even if newer ones
+    """Number of rounds whose responses, documents and links are all kept, even if newer ones
     replace them, with their bodies in the archive."""
 
 
@@ -126,13 +127,13 @@ class UrlRulesConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     learn: bool = True
     """Learn rules such as: this host's pages are the same without `index.html`, or without a
-    parameter; with `false`, those that were learned before stay active."""
+    parameter; with `false`, the rules learned so far stay active."""
     evidence: Annotated[int, Meta(ge=3, le=10_000)] = 20
-    """Different pages whose contents must agree before a rule is active; of n pages without
-    exception follows, with 95 % confidence, that at most 3/n of all differ."""
+    """Number of different pages whose contents must agree before a rule is active. If n pages agree
+    without exception, at most 3/n of all pages differ, with 95 % confidence."""
     sample: Share = 0.05
-    """Share of pages of which one further URL is fetched although a rule rewrites it, to notice if
-    the rule is wrong; more while there is little evidence."""
+    """Share of pages of which one more URL is fetched although a rule rewrites it, to detect wrong
+    rules; more while there is little evidence."""
 
 
 class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -141,14 +142,14 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     keep_versions: Annotated[int, Meta(ge=1, le=100_000)] = 2
     """Number of older states whose files are kept for processes that read them."""
     min_free_gb: Annotated[float, Meta(ge=0, le=1_000_000)] = 0.5
-    """GB of free disk space below which a crawl pauses; it goes on by itself when there is more."""
+    """GB of free disk space below which a crawl pauses; it resumes by itself when there is more."""
     warc_versions: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Number of bodies of each page that stay in the archive when it is pruned; 0: one, or all if
     `warc_days` is 0, too."""
     warc_days: Annotated[float, Meta(ge=0, le=100_000)] = 0
-    """Days for which every record stays in the archive; 0: as `warc_versions` says."""
+    """Days for which every record stays in the archive; 0: only `warc_versions` counts."""
     warc_keep: tuple[Line, ...] = ()
-    """Archive files that stay as they are, as patterns of their paths, such as
+    """Archive files that pruning leaves unchanged, as patterns of their paths, such as
     `["warc/00000012-*"]`."""
 
     @property

@@ -92,7 +92,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     verify_tls: bool = True
     """Reject invalid TLS certificates, as browsers do."""
     nameservers: tuple[Line, ...] = ()
-    """DNS servers, `address` or `address:port`; empty: those of the system."""
+    """DNS servers, `address` or `address:port`; empty: the system's."""
     allow_networks: tuple[Line, ...] = ()
     """Private networks that may be crawled, such as `127.0.0.0/8`."""
     host_overrides: dict[Line, Line] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Groups of workers of a cluster that fetch certain hosts: maps the name of a group to patterns
     of host names (`*.de`) and networks. See operating.md, Egress."""
     file_folders: tuple[Line, ...] = ()
-    """Folders in which `file:` URLs may be read, if urls.schemes contains `file`."""
+    """Folders from which `file:` URLs may be read, if urls.schemes contains `file`."""
     own_hosts: tuple[Annotated[Line, Meta(min_length=1)], ...] = ()
     """Your own hosts, which are crawled over several connections without a delay: names, patterns
     such as `*.example.org`, addresses or networks. Their private addresses may be crawled, unless

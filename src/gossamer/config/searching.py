@@ -19,7 +19,7 @@ class GraphConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The link graph."""
 
     memory_mb: Annotated[int, Meta(ge=16, le=1_048_576)] = 1_000
-    """Memory in which a task of graph sorts links or names; each worker has one."""
+    """Memory in which a task of `gossamer graph` sorts links or names; a worker runs one task."""
 
 
 class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,23 +30,23 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     iterations: Annotated[int, Meta(ge=1, le=10_000)] = 200
     """Maximum number of iterations."""
     tolerance: Annotated[float, Meta(gt=0, le=1)] = 1e-6
-    """Stop when the sum of the errors of all ranks is certainly at most this."""
+    """Iteration stops when the sum of the errors of all ranks is certainly at most this."""
     same_domain: Share = 0.5
-    """Part of its vote that a link within a registrable domain keeps; the rest moves to the page's
+    """Share of its vote that a link within a registrable domain keeps; the rest moves to the page's
     links to other domains, if it has any. 1: all links are equal."""
     nofollow: bool = False
     """Links marked nofollow, ugc or sponsored are votes, too; after a change: `gossamer graph build
     --rebuild`."""
     trusted: tuple[Line, ...] = ()
-    """URLs, and hosts for all of their pages; ranks then flow from these pages only (TrustRank),
-    and a page that they do not lead to has rank 0."""
+    """URLs of trusted pages, or hosts for all of their pages. Ranks then flow from these pages only
+    (TrustRank), and pages that cannot be reached from them have rank 0."""
     trusted_file: Line = ""
-    """A file with more of them, one per line, relative to gossamer.toml."""
+    """File, relative to gossamer.toml, with further trusted URLs and hosts, one per line."""
     distrusted: tuple[Line, ...] = ()
-    """URLs, and hosts for all of their pages, of spam; they cast no votes, and the more a page
+    """URLs of spam pages, or hosts for all of their pages. They cast no votes, and the more a page
     leads to them, the less its votes count (Anti-Trust Rank)."""
     distrusted_file: Line = ""
-    """A file with more of them, one per line, relative to gossamer.toml."""
+    """File, relative to gossamer.toml, with further spam URLs and hosts, one per line."""
     farms: bool = True
     """Votes of hosts that look like parts of link farms count less; `gossamer graph farms` shows
     which and why."""
@@ -59,14 +59,14 @@ class DedupConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which pages count as the same."""
 
     similarity: Annotated[float, Meta(ge=0.8, le=1)] = 0.85
-    """Share of word sequences that two texts must have in common, so that one page stands for both
+    """Share of word sequences that two texts must have in common for one page to represent both
     (Jaccard similarity of shingles of 5 words); 1: only equal texts."""
     versions: bool = True
-    """The newest version of a manual stands for the older ones, whose URLs differ in a number such
+    """The newest version of a manual represents the older ones, whose URLs differ in a number such
     as /3.9/."""
     scope: Literal["crawl", "domain"] = "crawl"
-    """Where a page is looked for that stands for another: in the whole crawl, or only on the same
-    registrable domain."""
+    """Where to look for duplicates of a page: in the whole crawl or only on its registrable
+    domain."""
 
 
 class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -99,26 +99,26 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     port: Annotated[int, Meta(ge=0, le=65535)] = 8080
     """Port to listen on; 0: any free port."""
     names: tuple[Line, ...] = ()
-    """Further host names under which the site may be requested, beside `host` and localhost; `*`:
+    """Further host names under which the site may be requested, besides `host` and localhost; `*`:
     any name."""
     processes: Annotated[int, Meta(ge=0, le=1_024)] = 0
     """Number of search processes; 0: one per core, at most 8; 1: search in the server process."""
     nodes: tuple[Annotated[str, Meta(pattern=NODE)], ...] = ()
-    """Search processes on other machines (`gossamer node`), instead of local ones, by name and
-    port; each address of a name is a node."""
+    """Search processes on other machines (`gossamer node`), used instead of local ones, as
+    `name:port`; each address of a name is a node."""
     groups: Annotated[int, Meta(ge=1, le=128)] = 1
-    """Number of groups that nodes are divided into; each group holds a part of the shards, each of
-    its nodes all of that part; 1: every node holds the whole index."""
+    """Number of groups that nodes are divided into. A group holds a part of the shards, and each of
+    its nodes holds all of that part; 1: every node holds the whole index."""
     node_certificate: Line = ""
     """File (PEM) with the certificate that the server and its nodes show each other; empty: nodes
     only listen on loopback."""
     node_key: Line = ""
-    """File (PEM) with the key of node_certificate, of mode 600."""
+    """File (PEM) with the key of node_certificate, readable by its owner only."""
     node_authority: Line = ""
-    """File (PEM) with the authority that has signed all these certificates."""
+    """File (PEM) with the certificate of the authority that has signed all these certificates."""
     deadline_s: Timeout = 2
-    """Seconds that a search process may take for one step of a search; results are then returned
-    without it."""
+    """Seconds that a search process may take for one step of a search; after that, results are
+    returned without those of this process."""
     cache_mb: Annotated[int, Meta(ge=0, le=1_000_000)] = 32
     """Memory in MB for cached answers, which are kept until the index changes; 0: no cache."""
     requests_per_address: Annotated[int, Meta(ge=0, le=1_000_000)] = 32
@@ -148,22 +148,22 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     anchors: Weight = 0.25
     """Match in anchor text."""
     pairs: Weight = 0.4
-    """Neighbouring words of the query that are close in the text."""
+    """Neighbouring words of the query are close in the text."""
     first_words: Weight = 0.4
     """Match in the title or the first words of the text."""
     exact_form: Weight = 2.0
-    """Words and code as they were typed, in the text and in the title."""
+    """Match of words and code as they were typed, in the text and in the title."""
     coverage: Weight = 3.0
-    """The page has all words of the query; a share of it, if it has some."""
+    """The page has all words of the query; a share of the weight, if it has some of them."""
     language: Weight = 2.0
     """The page is in the language of the query."""
     boilerplate: Weight = 0.2
     """Match outside the main text only."""
     title_phrase: Weight = 1.0
-    """The query as a phrase in the title."""
+    """Match of the query as a phrase in the title."""
     whole_title: Weight = 10.0
-    """Per word of the query, if the query is the whole title."""
+    """The query is the whole title; the weight counts once per word of the query."""
     popularity: Weight = 0.5
     """Log2 of 1 + PageRank divided by the mean PageRank."""
     freshness: Weight = 3.0
-    """A date close to the time that the query asks for, if it asks for one."""
+    """The page has a date close to the time that the query asks for, if it asks for one."""
