@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fakeweb.dns import (
+from gossamer.fetch.network import dns
+from gossamer.fetch.network import resolver as module
+from gossamer.fetch.network.networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.resolver import LOOKUPS, PREFETCHES, Resolver
+from tests.support.dns_server import (
     AAAA,
     NODATA,
     NXDOMAIN,
@@ -28,10 +32,6 @@ from gossamer.fakeweb.dns import (
     addresses,
     serve,
 )
-from gossamer.fetch.network import dns
-from gossamer.fetch.network import resolver as module
-from gossamer.fetch.network.networks import ForbiddenAddress, Networks
-from gossamer.fetch.network.resolver import LOOKUPS, PREFETCHES, Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

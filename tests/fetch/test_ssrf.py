@@ -14,10 +14,10 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.config import SiteConfig
-from gossamer.fakeweb.dns import addresses, serve_in_thread
 from gossamer.fetch.network import resolver
 from gossamer.status import overview
 from gossamer.web.urls import WEB, normalize
+from tests.support.dns_server import addresses, serve_in_thread
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import Loopback, page
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
-from gossamer.fakeweb.dns import (
+from tests.support.dns_server import (
     AAAA,
     CNAME,
     NODATA,

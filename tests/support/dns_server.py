@@ -176,7 +176,7 @@ class DnsServer(asyncio.DatagramProtocol):
             owner, reply = target, self._reply(reply.alias, turn)
         for text in () if reply.alias else reply.addresses:
             address = ip_address(text)
-            kind = A if address.version == 4 else AAAA  # noqa: PLR2004
+            kind = A if address.version == 4 else AAAA
             if kind == query.type:
                 records.append(_record(owner, kind, reply.ttl_s, address.packed))
         return reply.code, records
