@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Fetcher, FetchResult, Request
+    from gossamer.fetch.file_results import (
+        FolderEntry,
+        media_type,
+        redirect_to_folder,
+        set_body,
+        set_folder_page,
+    )
     from gossamer.fetch.http.body import Bodies, Body, limit_of
     from gossamer.fetch.http.sites import Site, Sites
     from gossamer.fetch.network.networks import ForbiddenAddress, Networks
     from gossamer.fetch.network.resolver import Resolver
     from gossamer.fetch.network.streams import Stream, connect, connect_address
-    from gossamer.fetch.resource import Entry, give_body, give_folder, media_type, send_to_folder
     from gossamer.parse.page import Content, Link, ParsedPage, Rules
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.references import References
@@ -28,10 +34,10 @@ __all__ = [
     "Bodies",
     "Body",
     "Content",
-    "Entry",
     "FetchConfig",
     "FetchResult",
     "Fetcher",
+    "FolderEntry",
     "ForbiddenAddress",
     "Link",
     "Networks",
@@ -48,28 +54,28 @@ __all__ = [
     "connect",
     "connect_address",
     "decode",
-    "give_body",
-    "give_folder",
     "limit_of",
     "media_type",
-    "send_to_folder",
+    "redirect_to_folder",
+    "set_body",
+    "set_folder_page",
 ]
 
 _MODULES = {
     "gossamer.config": ("FetchConfig",),
     "gossamer.fetch.exchange": ("FetchResult", "Fetcher", "Request"),
+    "gossamer.fetch.file_results": (
+        "FolderEntry",
+        "media_type",
+        "redirect_to_folder",
+        "set_body",
+        "set_folder_page",
+    ),
     "gossamer.fetch.http.body": ("Bodies", "Body", "limit_of"),
     "gossamer.fetch.http.sites": ("Site", "Sites"),
     "gossamer.fetch.network.networks": ("ForbiddenAddress", "Networks"),
     "gossamer.fetch.network.resolver": ("Resolver",),
     "gossamer.fetch.network.streams": ("Stream", "connect", "connect_address"),
-    "gossamer.fetch.resource": (
-        "Entry",
-        "give_body",
-        "give_folder",
-        "media_type",
-        "send_to_folder",
-    ),
     "gossamer.rules.filters": ("UrlFilter",),
     "gossamer.parse.reading.charset": ("decode",),
     "gossamer.parse.page": ("Content", "Link", "ParsedPage", "Rules"),

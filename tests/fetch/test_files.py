@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fetch import files, resource
+from gossamer.fetch import file_results, files
 from gossamer.fetch.exchange import FetchResult, Request
+from gossamer.fetch.file_results import FolderEntry, media_type, set_folder_page
 from gossamer.fetch.files import FileFetcher
-from gossamer.fetch.resource import Entry, give_folder, media_type
 from gossamer.web.urls import UrlRules, normalize, normalize_all
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def test_a_folder_whose_url_is_as_long_as_may_be(folder: Path) -> None:
 
 
 def test_a_long_folder_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "MAX_ENTRIES", 5)
+    monkeypatch.setattr(file_results, "MAX_ENTRIES", 5)
     for number in range(6):
         (folder / f"{number}").touch()
         answer = fetch(url_of(f"{folder}/"), folder)
@@ -176,10 +176,10 @@ def test_a_long_folder_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_folder_s_page_links_to_what_is_in_it(names: set[bytes], limit: int, path: bytes) -> None:
     names -= {b".", b".."}
     answer = FetchResult("broken", 0)
-    give_folder(answer, path, (Entry(name, is_folder=False) for name in names), limit)
+    set_folder_page(answer, path, (FolderEntry(name, is_folder=False) for name in names), limit)
     assert len(answer.body) <= limit
     whole = FetchResult("broken", 0)
-    give_folder(whole, path, (Entry(name, is_folder=False) for name in names), 1 << 20)
+    set_folder_page(whole, path, (FolderEntry(name, is_folder=False) for name in names), 1 << 20)
     assert not whole.truncated
     assert answer.truncated is (answer.body != whole.body)
     assert links(whole, "file:///f/") == [url_of(b"/f/" + name) for name in sorted(names)]

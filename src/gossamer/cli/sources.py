@@ -189,7 +189,7 @@ def _read_limited(name: str, limit: int) -> bytes:
 
 def _guess_headers(name: str, body: bytes) -> dict[str, str]:
     """A content-type header guessed from the file's name, if the bytes are some kind of text."""
-    from gossamer.fetch.resource import media_type
+    from gossamer.fetch.file_results import media_type
     from gossamer.parse.reading.sniff import document_type
 
     named = media_type(os.fsencode(name)) if document_type("", body) == "text/plain" else None

@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from gossamer.errors import ConfigError
-from gossamer.fetch import resource
+from gossamer.fetch import file_results
 from gossamer.fetch.exchange import FetchResult, clip_detail
 from gossamer.fetch.http.body import limit_of
-from gossamer.fetch.resource import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,7 +91,7 @@ class FileFetcher:
         if not is_folder and not stat.S_ISREG(found.st_mode):
             raise PermissionError(errno.EPERM, "neither a file nor a folder")
         if is_folder and not path.endswith(b"/"):
-            resource.send_to_folder(answer, request, self._rules)
+            file_results.redirect_to_folder(answer, request, self._rules)
             return answer
         if path.endswith(b"/") and not is_folder:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -104,7 +103,7 @@ class FileFetcher:
         with _opened(real, found) as descriptor:
             if is_folder:
                 entries = _entries(descriptor)
-                resource.give_folder(answer, path, entries, request.max_body_bytes)
+                file_results.set_folder_page(answer, path, entries, request.max_body_bytes)
             else:
                 _give_file(request, answer, descriptor, real)
         return answer
@@ -142,20 +141,20 @@ def _opened(path: bytes, found: os.stat_result) -> Iterator[int]:
 
 def _give_file(request: Request, answer: FetchResult, descriptor: int, path: bytes) -> None:
     """Read a file into the result. All files belong to one host, so only one is read at once."""
-    kind = resource.media_type(path)
+    kind = file_results.media_type(path)
     limit = limit_of(request, kind)
     with open(descriptor, "rb", closefd=False) as file:
         body = file.read(limit + 1)
-    resource.give_body(answer, body[:limit], kind, truncated=len(body) > limit)
+    file_results.set_body(answer, body[:limit], kind, truncated=len(body) > limit)
 
 
-def _entries(descriptor: int) -> Iterator[Entry]:
+def _entries(descriptor: int) -> Iterator[file_results.FolderEntry]:
     """List files, folders and links to them; whether a link is allowed is checked on its fetch."""
     with os.scandir(descriptor) as found:
         for each in found:
             with suppress(OSError):  # a circular link
                 if each.is_dir() or each.is_file():
-                    yield Entry(os.fsencode(each.name), each.is_dir())
+                    yield file_results.FolderEntry(os.fsencode(each.name), each.is_dir())
 
 
 def _http_date(time_s: float) -> str | None:

@@ -31,15 +31,15 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from gossamer.plugins import (
     Bodies,
     Body,
-    Entry,
     FetchResult,
+    FolderEntry,
     ForbiddenAddress,
     Sites,
-    give_body,
-    give_folder,
     limit_of,
     media_type,
-    send_to_folder,
+    redirect_to_folder,
+    set_body,
+    set_folder_page,
 )
 from gossamer_ftp.session import COMPLETED, CommandRefused, NotFtp, Unsendable, session
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 FTP_PORT = 21
 MAX_LISTING_BYTES = 4 << 20
-"""Bytes of a listing that are read. `give_folder` limits the entries in its page."""
+"""Bytes of a listing that are read. `set_folder_page` limits the entries in its page."""
 GOODBYE_S = 0.5
 """Seconds beyond fetch.timeout_s to end a session whose body was truncated at that time."""
 MODIFIED = 213
@@ -136,12 +136,12 @@ class FtpFetcher:
             found = await opened.download(b"RETR " + path, limit_of(request, kind))
         except CommandRefused as refused:
             if refused.code in NO_FILES and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
-                send_to_folder(answer, request, self._rules)
+                redirect_to_folder(answer, request, self._rules)
                 return
             raise
         if found.is_passing:
             answer.last_modified = None
-        give_body(answer, found.content, kind, truncated=found.is_partial)
+        set_body(answer, found.content, kind, truncated=found.is_partial)
         _mark(answer, found)
 
     async def _take_folder(
@@ -158,7 +158,7 @@ class FtpFetcher:
             found = await _list_names(opened)
             entries = _of_nlst(_lines(found))
         limit = request.max_body_bytes
-        give_folder(answer, b"/" + path, entries, limit, truncated=found.is_partial)
+        set_folder_page(answer, b"/" + path, entries, limit, truncated=found.is_partial)
         _mark(answer, found)
 
     def _credentials(self, site: Site) -> tuple[bytes, bytes]:
@@ -226,21 +226,21 @@ def _lines(found: Body) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
 
 
-def _of_mlsd(lines: Iterable[bytes]) -> Iterator[Entry]:
+def _of_mlsd(lines: Iterable[bytes]) -> Iterator[FolderEntry]:
     """Entries of MLSD (RFC 3659 §7.2): facts, a blank, the name. A file may be a folder's link."""
     for line in lines:
         facts, _, name = line.partition(b" ")
         kind = found[1].lower() if (found := _FACT_TYPE.search(facts)) else b""
         if kind not in {b"cdir", b"pdir"} and b"/" not in name and name not in _NO_NAMES:
-            yield Entry(name, kind == b"dir")
+            yield FolderEntry(name, kind == b"dir")
 
 
-def _of_nlst(lines: Iterable[bytes]) -> Iterator[Entry]:
+def _of_nlst(lines: Iterable[bytes]) -> Iterator[FolderEntry]:
     """Entries of NLST (RFC 959 §4.1.3): names, which some servers prefix with the folder."""
     for line in lines:
         name = line.rpartition(b"/")[2]
         if name not in _NO_NAMES:
-            yield Entry(name, is_folder=False)
+            yield FolderEntry(name, is_folder=False)
 
 
 def _http_date(time_val: str) -> str | None:

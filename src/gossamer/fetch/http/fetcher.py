@@ -23,7 +23,7 @@ import aiohttp
 from yarl import URL
 
 from gossamer import __version__
-from gossamer.fetch import resource
+from gossamer.fetch import file_results
 from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, text
 from gossamer.fetch.http import connection
 from gossamer.fetch.http.body import Bodies, Body, limit_of
@@ -133,7 +133,7 @@ class HttpFetcher:
     ) -> None:
         wanted = answer.outcome == "ok"
         if wanted:
-            kind = answer.content_type or resource.media_type(response.url.raw_path.encode())
+            kind = answer.content_type or file_results.media_type(response.url.raw_path.encode())
             limit = limit_of(request, kind)
         else:
             limit = min(DRAIN_BYTES, request.max_body_bytes)

@@ -29,7 +29,7 @@ _TYPES.add_type("text/markdown", ".md")  # RFC 7763; it cannot be detected from 
 _TYPES.add_type("text/markdown", ".markdown")
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     name: bytes
     is_folder: bool
 
@@ -42,7 +42,7 @@ def media_type(path: bytes) -> str | None:
     return "application/gzip" if coding == "gzip" else "application/octet-stream"
 
 
-def give_body(
+def set_body(
     answer: FetchResult, body: bytes, content_type: str | None, *, truncated: bool = False
 ) -> None:
     """Set the outcome ok, the body, and the headers that HTTP would have sent with it."""
@@ -59,10 +59,10 @@ def give_body(
     ]
 
 
-def give_folder(
+def set_folder_page(
     answer: FetchResult,
     path: bytes,
-    entries: Iterable[Entry],
+    entries: Iterable[FolderEntry],
     limit: int,
     *,
     truncated: bool = False,
@@ -82,17 +82,17 @@ def give_folder(
             break
         page += item
     truncated = truncated or len(page) > limit
-    give_body(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
+    set_body(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
 
 
-def send_to_folder(answer: FetchResult, request: Request, rules: UrlRules) -> None:
+def redirect_to_folder(answer: FetchResult, request: Request, rules: UrlRules) -> None:
     """Redirect a folder's URL that lacks its slash to the one that has it."""
     answer.redirect_url = normalize(f"{request.url}/", request.url, rules)
     answer.outcome = "redirect" if answer.redirect_url else "bad_redirect"
     answer.detail = "a folder"
 
 
-def _item(entry: Entry) -> bytes:
+def _item(entry: FolderEntry) -> bytes:
     slash = "/" if entry.is_folder else ""
     href = quote(entry.name, safe="") + slash
     text = escape(entry.name.decode("utf-8", "replace"))
