@@ -102,7 +102,7 @@ def test_pieces_become_what_they_are_of(pieces: list[bytes], limit: int) -> None
         found = await Bodies(CONFIG).read(Sender(*pieces, b""), limit, 60.0)
         whole = b"".join(pieces)
         assert found == Body(whole[:limit], cut=len(whole) > limit)
-        assert found == Body.of(whole, limit)
+        assert found == Body.from_content(whole, limit)
 
     asyncio.run(read())
 

@@ -14,7 +14,7 @@ from gossamer.errors import EngineError
 from gossamer.fetch import task
 from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.cluster.egress_scheduling import PATIENCE_S, TRIES, Offer, take
-from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, Tenure
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, PartLease
 from gossamer.fetch.part import FetchPart
 from gossamer.flow import rounds
 from gossamer.schedule import generate
@@ -60,7 +60,7 @@ def parts(root: str, *groups: str) -> list[FetchPart]:
 
 
 def offer(root: str, *groups: str) -> Offer:
-    return Offer(tuple(parts(root, *groups)), fetch_lease.claims(root, RUN))
+    return Offer(tuple(parts(root, *groups)), fetch_lease.count_claims(root, RUN))
 
 
 def taken(offered: Offer, number: int) -> int | None:
@@ -84,7 +84,7 @@ def test_tasks_take_what_their_workers_may_fetch_and_first_what_others_may_not(
     assert taken(offered, 4) is None
     is_in("eu")
     assert taken(offered, 5) == 1
-    assert fetch_lease.claims(root, RUN) == dict.fromkeys(range(5), 1)
+    assert fetch_lease.count_claims(root, RUN) == dict.fromkeys(range(5), 1)
 
 
 def test_a_task_without_a_part_keeps_its_slot_until_all_are_taken_but_not_for_long(
@@ -96,7 +96,7 @@ def test_a_task_without_a_part_keeps_its_slot_until_all_are_taken_but_not_for_lo
     assert take(offered, 0, clock, clock.wait) is None
     assert clock.now_s == PATIENCE_S
     others = iter([0, 1])
-    clock = Clock(lambda: Tenure(root, RUN, next(others)))
+    clock = Clock(lambda: PartLease(root, RUN, next(others)))
     assert take(offered, 0, clock, clock.wait) is None
     assert clock.now_s == 2 * egress_scheduling.LOOK_S
 
@@ -121,7 +121,7 @@ def test_a_task_that_runs_again_takes_the_part_that_it_had(
     is_in("eu")
     assert taken(offered, 6) is None
     assert taken(offered, 5) == 1
-    assert fetch_lease.claims(root, RUN) == {0: 1, 1: 2}
+    assert fetch_lease.count_claims(root, RUN) == {0: 1, 1: 2}
     assert taken(offered, 5) == 1, "run for the third time"
 
 
@@ -137,7 +137,7 @@ def test_the_next_wave_takes_over_and_waits_until_the_former_task_must_have_ende
         lost[1].check()
     beats = iter(range(1, 10_000))
     clock = Clock(lambda: fetch_lease._write(f"{root}/.fetching", Beat(RUN, next(beats))))
-    Tenure(root, RUN, 0, clock).begin(clock.wait)
+    PartLease(root, RUN, 0, clock).begin(clock.wait)
     assert clock.now_s >= HANDOVER_S
 
 
@@ -167,7 +167,7 @@ def fetched_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The parts that were fetched, in their order, by tasks that do nothing else."""
     numbers: list[int] = []
 
-    def fetch_part(part: FetchPart, _tenure: Tenure) -> list[Row]:
+    def fetch_part(part: FetchPart, _lease: PartLease) -> list[Row]:
         numbers.append(part.number)
         return count_rows({"ok": 5})
 
@@ -197,7 +197,9 @@ def test_waves_end_if_nobody_can_fetch_what_is_left(
     assert counts_of(rows) == {"ok": 5}
     assert [part.number for part in left] == [0]
     assert cluster.jobs == 1 + TRIES
-    assert fetch_lease.claims(root, RUN) == {0: 1, 1: 1}, "no late task may fetch the other part"
+    assert fetch_lease.count_claims(root, RUN) == {0: 1, 1: 1}, (
+        "no late task may fetch the other part"
+    )
 
 
 @pytest.mark.embedded

@@ -8,7 +8,7 @@ import pytest
 
 from gossamer.errors import EngineError, UsageError
 from gossamer.fetch.cluster import fetch_lease
-from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, LEASE_S, Beat, Tenure
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, LEASE_S, Beat, PartLease
 from gossamer.state import stopping
 from gossamer.storage import files
 from tests.support.machine_clock import Clock
@@ -54,7 +54,7 @@ def beats(folder: Path, run: str = "one") -> Callable[[], None]:
     return beat
 
 
-def ended(task: Tenure) -> str:
+def ended(task: PartLease) -> str:
     with pytest.raises(EngineError) as error:
         task.check()
     return error.value.what
@@ -62,7 +62,7 @@ def ended(task: Tenure) -> str:
 
 def test_the_first_task_begins_with_the_next_beat(folder: Path) -> None:
     clock = Clock(beats(folder))
-    Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+    PartLease(str(folder), "one", 7, clock).begin(clock.wait)
     assert clock.now_s == fetch_lease.LOOK_S
 
 
@@ -70,13 +70,13 @@ def test_a_task_does_not_begin_without_a_beat(folder: Path) -> None:
     beats(folder)
     clock = Clock()
     with pytest.raises(EngineError, match="no sign for 8 s"):
-        Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+        PartLease(str(folder), "one", 7, clock).begin(clock.wait)
     assert clock.now_s == LEASE_S
 
 
 def test_a_task_ends_when_it_misses_the_beats(folder: Path) -> None:
     beat, clock = beats(folder), Clock()
-    task = Tenure(str(folder), "one", 7, clock)
+    task = PartLease(str(folder), "one", 7, clock)
     clock.wait(LEASE_S - 1)
     task.check()
     beat()
@@ -90,7 +90,7 @@ def test_a_task_ends_when_it_misses_the_beats(folder: Path) -> None:
 def test_a_beat_counts_from_the_last_look_that_did_not_see_it(folder: Path) -> None:
     """It may have been written just after that."""
     beat, clock = beats(folder), Clock()
-    task = Tenure(str(folder), "one", 7, clock)
+    task = PartLease(str(folder), "one", 7, clock)
     task.check()
     beat()
     clock.wait(2)
@@ -102,7 +102,7 @@ def test_a_beat_counts_from_the_last_look_that_did_not_see_it(folder: Path) -> N
 def test_a_task_ends_when_it_cannot_read_the_beats(folder: Path) -> None:
     beats(folder)
     clock = Clock()
-    task = Tenure(str(folder), "one", 7, clock)
+    task = PartLease(str(folder), "one", 7, clock)
     (folder / ".fetching" / "run.json").write_bytes(b"{")
     task.check()
     clock.wait(LEASE_S)
@@ -111,7 +111,7 @@ def test_a_task_ends_when_it_cannot_read_the_beats(folder: Path) -> None:
 
 def test_a_task_ends_when_another_run_begins(folder: Path) -> None:
     beats(folder)
-    task = Tenure(str(folder), "one", 7)
+    task = PartLease(str(folder), "one", 7)
     beats(folder, "two")
     assert ended(task) == "another run fetches now"
 
@@ -120,21 +120,21 @@ def test_a_task_of_a_former_run_never_begins(folder: Path) -> None:
     beats(folder, "two")
     clock = Clock()
     with pytest.raises(EngineError, match="another run"):
-        Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+        PartLease(str(folder), "one", 7, clock).begin(clock.wait)
 
 
 def test_a_task_of_a_former_run_does_not_end_one_of_the_new_run(folder: Path) -> None:
     beats(folder, "two")
-    task = Tenure(str(folder), "two", 7)
-    Tenure(str(folder), "one", 7)
-    Tenure(str(folder), "one", 7)
+    task = PartLease(str(folder), "two", 7)
+    PartLease(str(folder), "one", 7)
+    PartLease(str(folder), "one", 7)
     task.check()
 
 
 def test_a_task_that_runs_again_waits_until_the_first_one_must_have_ended(folder: Path) -> None:
     clock = Clock(beats(folder))
-    first, other = (Tenure(str(folder), "one", part, clock) for part in (7, 8))
-    second = Tenure(str(folder), "one", 7, clock)
+    first, other = (PartLease(str(folder), "one", part, clock) for part in (7, 8))
+    second = PartLease(str(folder), "one", 7, clock)
     assert ended(first) == "another task was given its pages"
     other.check()
     second.begin(clock.wait)
@@ -144,13 +144,13 @@ def test_a_task_that_runs_again_waits_until_the_first_one_must_have_ended(folder
 def test_a_claim_of_a_number_has_one_owner(folder: Path, s3: str) -> None:
     for root in (str(folder), s3):
         fetch_lease._write(f"{root}/.fetching", Beat("one", 0))
-        Tenure(root, "one", 17, number=0, task=3)
+        PartLease(root, "one", 17, number=0, task=3)
         with pytest.raises(FileExistsError):
-            Tenure(root, "one", 17, number=0, task=4)
-        Tenure(root, "one", 17, number=1, task=4)
-        Tenure(root, "one", 7)
-        Tenure(root, "two", 7)
-        assert fetch_lease.claims(root, "one") == {17: 2, 7: 1}
+            PartLease(root, "one", 17, number=0, task=4)
+        PartLease(root, "one", 17, number=1, task=4)
+        PartLease(root, "one", 7)
+        PartLease(root, "two", 7)
+        assert fetch_lease.count_claims(root, "one") == {17: 2, 7: 1}
         assert [fetch_lease.claimant(root, "one", 17, number) for number in (0, 1)] == [3, 4]
         with pytest.raises(FileNotFoundError):
             fetch_lease.claimant(root, "one", 17, 2)
@@ -159,7 +159,7 @@ def test_a_claim_of_a_number_has_one_owner(folder: Path, s3: str) -> None:
 def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_lease, "BEAT_S", 0.001)
     with fetch_lease.hold(str(tmp_path), cluster()) as run:
-        Tenure(str(tmp_path), str(run), 7).begin()
+        PartLease(str(tmp_path), str(run), 7).begin()
     assert not (tmp_path / ".fetching" / "run.json").exists()
 
 
@@ -173,7 +173,7 @@ def waits(folder: Path, task: Callable[[str], object] = lambda _: None) -> float
 
 def test_a_run_waits_for_the_tasks_of_one_that_died(tmp_path: Path) -> None:
     def dies(run: str) -> None:
-        Tenure(str(tmp_path), run, 7)
+        PartLease(str(tmp_path), run, 7)
         raise KeyboardInterrupt
 
     assert waits(tmp_path) == 0
@@ -185,18 +185,18 @@ def test_a_run_waits_for_the_tasks_of_one_that_died(tmp_path: Path) -> None:
 
 def test_a_run_waits_for_a_task_that_may_still_run_beside_itself(tmp_path: Path) -> None:
     def twice(run: str) -> None:
-        Tenure(str(tmp_path), run, 7)
-        Tenure(str(tmp_path), run, 7)
+        PartLease(str(tmp_path), run, 7)
+        PartLease(str(tmp_path), run, 7)
 
     assert waits(tmp_path, twice) == 0
-    assert waits(tmp_path, lambda run: Tenure(str(tmp_path), run, 7)) == HANDOVER_S
+    assert waits(tmp_path, lambda run: PartLease(str(tmp_path), run, 7)) == HANDOVER_S
     assert waits(tmp_path) == 0
 
 
 def test_a_run_does_not_wait_for_tasks_of_an_older_one_that_tried_again(tmp_path: Path) -> None:
     def beside_a_dead_run(run: str) -> None:
         for of in (run, "dead", "dead"):
-            Tenure(str(tmp_path), of, 7)
+            PartLease(str(tmp_path), of, 7)
 
     assert waits(tmp_path, beside_a_dead_run) == 0
     assert waits(tmp_path) == 0
@@ -214,7 +214,7 @@ def test_speculation_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_the_embedded_engine_needs_no_tenure(engine: Engine, tmp_path: Path) -> None:
+def test_the_embedded_engine_needs_no_lease(engine: Engine, tmp_path: Path) -> None:
     with fetch_lease.hold(str(tmp_path), engine) as run:
         assert run is None
     assert list(tmp_path.iterdir()) == []
@@ -224,7 +224,7 @@ def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: 
     with fetch_lease.hold(s3, engine) as run:
         assert run
         assert files.exists(f"{s3}/.fetching/run.json")
-        Tenure(s3, run, 7).begin()
+        PartLease(s3, run, 7).begin()
     assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
     with fetch_lease.hold(s3, engine):
         assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
@@ -240,17 +240,17 @@ def test_an_object_store_shows_at_once_whether_a_run_lives(
 
     beat()
     clock = Clock(beat)
-    Tenure(s3, "one", 7, clock).begin(clock.wait)
+    PartLease(s3, "one", 7, clock).begin(clock.wait)
     assert clock.now_s == 0
     monkeypatch.setattr(files, "modified_ms", lambda path: 9_000 if path.endswith(".8.0") else 0)
-    Tenure(s3, "one", 8, clock).begin(clock.wait)
+    PartLease(s3, "one", 8, clock).begin(clock.wait)
     assert clock.now_s > 0, "the beat was too old"
 
 
 def test_an_object_store_is_asked_at_a_bounded_rate(s3: str) -> None:
     fetch_lease._write(f"{s3}/.fetching", Beat("one", 0))
     clock = Clock()
-    task = Tenure(s3, "one", 7, clock)
+    task = PartLease(s3, "one", 7, clock)
     task.check()
     fetch_lease._write(f"{s3}/.fetching", Beat("two", 0))
     clock.now_s += fetch_lease.OBJECTS_LOOK_S - 0.1

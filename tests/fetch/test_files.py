@@ -269,7 +269,7 @@ def test_odd_names(folder: Path, path: str) -> None:
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a").touch()
     # Whoever runs the tests may be root, who may read all.
-    monkeypatch.setattr(files, "_opened", _forbid)
+    monkeypatch.setattr(files, "_open_same_file", _forbid)
     answer = fetch(url_of(folder / "a"), folder)
     assert (answer.outcome, answer.detail) == ("refused", "permission denied")
 

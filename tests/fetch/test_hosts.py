@@ -185,5 +185,5 @@ def test_robots_of_many_hosts_take_bounded_memory(monkeypatch: pytest.MonkeyPatc
     for number in range(50):
         book.keep_robots(f"http://h{number}", RobotsFile(0, 200, b"#" * 100))
     assert [book.robots(f"http://h{n}", 1) is None for n in (0, 39, 40, 49)] == [1, 1, 0, 0]
-    book.contacted("h49", FetchResult("ok", 0))
+    book.record_contact("h49", FetchResult("ok", 0))
     assert book.robots("http://h49", 1) is not None

@@ -119,11 +119,11 @@ def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_
     async def both() -> tuple[bool, bool]:
         resolver = Resolver(config, networks)
         private = resolver._known  # what DNS is to have said
-        from gossamer.fetch.network.dns import Found
+        from gossamer.fetch.network.dns import DnsResult
         from gossamer.fetch.network.resolver import _CachedName
 
         for name in ("10.0.0.1.docs.test", "b.test"):
-            private[name] = _CachedName(Found((f"10.0.0.{len(private)}",), 1e9), float("inf"))
+            private[name] = _CachedName(DnsResult((f"10.0.0.{len(private)}",), 1e9), float("inf"))
         full = await resolver.resolve("10.0.0.1.docs.test")
         with pytest.raises(ForbiddenAddress):
             await resolver.resolve("b.test")

@@ -148,7 +148,7 @@ def test_a_route_that_is_no_address_and_port(target: str) -> None:
     "text", ["9.9.9.9", "127.0.0.1:5353", "::1", "[::1]", "[2620:fe::9]:53", "2620:fe::9"]
 )
 def test_nameservers(text: str) -> None:
-    async def run() -> dns.Found:
+    async def run() -> dns.DnsResult:
         resolver = dns.Dns([text], Clock())
         try:
             return await resolver.look_up("localhost")  # opens a channel; needs no server

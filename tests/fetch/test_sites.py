@@ -48,7 +48,7 @@ def test_the_first_site_that_fits_counts() -> None:
     sites = Sites(
         [SiteConfig(hosts="a.test", headers={"X": "1"}), SiteConfig(hosts="*", headers={"X": "2"})]
     )
-    found = [sites.of("https", host, 443).headers["X"] for host in ("a.test", "b.test")]
+    found = [sites.for_origin("https", host, 443).headers["X"] for host in ("a.test", "b.test")]
     assert found == ["1", "2"]
 
 
@@ -80,7 +80,7 @@ def test_secrets_belong_to_an_origin(hosts: str, its_own: set[str]) -> None:
         *("http://a.test:8443", "https://a.test:8443", "http://a.test:8080", "http://a.test:443"),
         *("https://a.test:80", "https://xa.test.", "https://[2001:db8::1]", "http://[2001:db8::1]"),
     ]
-    found = {url: sites.of_url(URL(url)) for url in urls}
+    found = {url: sites.for_url(URL(url)) for url in urls}
     assert {url for url, site in found.items() if site.login} == its_own
     assert {url for url, site in found.items() if "Authorization" in site.headers} == its_own
     assert {url for url, site in found.items() if "X-Key" in site.headers} == its_own
@@ -88,7 +88,7 @@ def test_secrets_belong_to_an_origin(hosts: str, its_own: set[str]) -> None:
 
 def test_what_is_no_secret_holds_for_all_origins_of_a_host() -> None:
     site = SiteConfig(hosts="a.test", headers={"User-Agent": "mine/1", "X-Key": "key"})
-    found = Sites([site]).of("http", "a.test", 80)
+    found = Sites([site]).for_origin("http", "a.test", 80)
     assert found.headers == {"User-Agent": "mine/1"}
 
 

@@ -17,7 +17,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine, engine_errors
 from gossamer.errors import StoreError, Unanswered
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.cluster.fetch_lease import Tenure
+from gossamer.fetch.cluster.fetch_lease import PartLease
 from gossamer.storage import copies, files
 from gossamer.storage.objects import bucket as buckets
 from gossamer.storage.objects.bucket import Bucket, locate_object
@@ -82,7 +82,7 @@ def test_the_first_request_of_a_task_is_as_patient_as_the_others(
     monkeypatch.setattr(buckets, "FIRST_RETRIES", 0)
     faulty.busy = 1.0
     threading.Timer(0.5, setattr, (faulty, "busy", 0.0)).start()
-    Tenure(s3, "run", 0)
+    PartLease(s3, "run", 0)
     assert faulty.refused
     assert files.exists(f"{s3}/.fetching/run.0.0")
 

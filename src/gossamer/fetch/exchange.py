@@ -84,10 +84,10 @@ class Fetcher(Protocol):
 
 
 @overload
-def text(value: str) -> str: ...
+def replace_surrogates(value: str) -> str: ...
 @overload
-def text(value: None) -> None: ...
-def text(value: str | None) -> str | None:
+def replace_surrogates(value: None) -> None: ...
+def replace_surrogates(value: str | None) -> str | None:
     """Replace lone surrogates, which stand for bytes that are not UTF-8 in aiohttp's strings."""
     if value is None or value.isascii():
         return value
@@ -96,4 +96,4 @@ def text(value: str | None) -> str | None:
 
 def clip_detail(words: str) -> str:
     """Shorten the words for a `detail`, and make sure that they can be stored."""
-    return text(words[:DETAIL_CHARS])
+    return replace_surrogates(words[:DETAIL_CHARS])

@@ -100,7 +100,7 @@ class FileFetcher:
         if _has(request, answer):
             answer.outcome = "unchanged"
             return answer
-        with _opened(real, found) as descriptor:
+        with _open_same_file(real, found) as descriptor:
             if is_folder:
                 entries = _entries(descriptor)
                 file_results.set_folder_page(answer, path, entries, request.max_body_bytes)
@@ -128,7 +128,7 @@ def _has(request: Request, answer: FetchResult) -> bool:
 
 
 @contextmanager
-def _opened(path: bytes, found: os.stat_result) -> Iterator[int]:
+def _open_same_file(path: bytes, found: os.stat_result) -> Iterator[int]:
     """Open the file that `found` describes; raise OSError if another one replaced it meanwhile."""
     descriptor = os.open(path, _OPEN)
     try:

@@ -111,7 +111,7 @@ class HostBook:
             return None
         return robots.judge(file.status, file.body)
 
-    def contacted(self, host: str, answer: FetchResult) -> None:
+    def record_contact(self, host: str, answer: FetchResult) -> None:
         """Record a request to a host that has ended."""
         record = self.record(host)
         record.touched = True

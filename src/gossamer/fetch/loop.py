@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.back_queue import Host
-    from gossamer.fetch.cluster.fetch_lease import Tenure
+    from gossamer.fetch.cluster.fetch_lease import PartLease
     from gossamer.fetch.hosts import HostBook
     from gossamer.fetch.part import PageRows
     from gossamer.fetch.responses import ResponseWriter
@@ -96,13 +96,13 @@ class FetchLoop:
         *,
         min_free_gb: float = 0,
         rules: RuleIndex | None = None,
-        tenure: Tenure | None = None,
+        lease: PartLease | None = None,
     ) -> None:
         self._root = root
         self._min_free_gb = min_free_gb
         self._pages = pages
         self._rules = rules
-        self._tenure = tenure
+        self._lease = lease
         self._book = book
         self._config = config
         self._fetchers = fetchers
@@ -132,7 +132,7 @@ class FetchLoop:
 
     def _new_frontier(self) -> Frontier:
         config, now_ms = self._config, _now_ms()
-        politeness = Politeness.of(config)
+        politeness = Politeness.from_config(config)
         frontier = Frontier(politeness)
         for host, record in self._book.records():
             ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
@@ -210,8 +210,8 @@ class FetchLoop:
         if now_s < self._look_s:
             return
         self._look_s = now_s + LOOK_S
-        if self._tenure is not None:
-            self._tenure.check()
+        if self._lease is not None:
+            self._lease.check()
         self._paused = self._must_pause()
         if now_s >= self._cancel_s:
             for request in self._requests:
@@ -224,7 +224,7 @@ class FetchLoop:
         address = await self._fetchers.locate(host)
         if self._own.has(host, address):
             self._own_hosts.add(host)
-            owed = Politeness.to_own_hosts(self._config)
+            owed = Politeness.for_own_hosts(self._config)
             self._frontier.seed_host(host, owed=owed, delay_s=self._fetchers.delay_s(host))
             address = None  # no limits per address apply to an own host
         self._frontier.release(host, address)
@@ -279,7 +279,7 @@ class FetchLoop:
             self._frontier.put_back(turn)
             self._frontier.skip(turn.host)
             raise
-        self._book.contacted(turn.host, answer)
+        self._book.record_contact(turn.host, answer)
         if isinstance(planned, Hop):
             self._writer.add_robots(planned.url, answer)
             if self._hops.pop(turn.row, None) is None:

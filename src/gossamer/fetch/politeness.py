@@ -32,7 +32,7 @@ class Politeness:
     """Connections open to one host."""
 
     @classmethod
-    def of(cls, config: FetchConfig) -> Self:
+    def from_config(cls, config: FetchConfig) -> Self:
         return cls(
             config.delay_s,
             config.delay_factor,
@@ -43,7 +43,7 @@ class Politeness:
         )
 
     @classmethod
-    def to_own_hosts(cls, config: FetchConfig) -> Self:
+    def for_own_hosts(cls, config: FetchConfig) -> Self:
         """The rules for hosts of `fetch.own_hosts`: wait only while they fail or are busy."""
         return cls(
             delay_s=0,

@@ -127,7 +127,7 @@ class ResponseWriter:
             digest = None
         if is_archived(answer):
             notes = {"depth": page.depth, "redirects": page.hops, "outcome": outcome}
-            capture = captured(page.url, answer, digest, notes)
+            capture = make_capture(page.url, answer, digest, notes)
             if outcome == "unchanged":
                 not_modified = answer.outcome == "unchanged"
                 self._warc.revisit(capture, Known(page.url, page.stored_ms, not_modified))
@@ -167,7 +167,7 @@ class ResponseWriter:
     def add_robots(self, url: str, answer: FetchResult) -> None:
         """Archive the exchange of a robots.txt, which has no row. Raises StoreFull."""
         if is_archived(answer):
-            capture = captured(url, answer, None, {"outcome": answer.outcome})
+            capture = make_capture(url, answer, None, {"outcome": answer.outcome})
             self._warc.write(capture, likeness(answer))
             self._roll_when_full()
 
@@ -217,7 +217,7 @@ def is_archived(answer: FetchResult) -> bool:
     return bool(answer.headers) or answer.outcome == "ok"
 
 
-def captured(
+def make_capture(
     url: str, answer: FetchResult, digest: str | None, notes: Mapping[str, object]
 ) -> Capture:
     """Convert an exchange for the archive. `digest` is that of the body, if it is known."""

@@ -63,7 +63,7 @@ class Fetchers:
         Raises ConfigError if a scheme has no usable fetcher, or an egress address is not usable.
         """
         schemes = frozenset(rules.schemes)
-        plugins = installed(schemes - BUILT_IN)
+        plugins = installed_fetchers(schemes - BUILT_IN)
         allowed = (*config.allow_networks, *Own(config).networks)
         networks = Networks(allowed, sources=egress.source_addresses())
         sites = Sites(config.sites)
@@ -110,7 +110,7 @@ class Fetchers:
         return await self._resolver.locate(host)
 
 
-def installed(schemes: frozenset[str]) -> dict[str, EntryPoint]:
+def installed_fetchers(schemes: frozenset[str]) -> dict[str, EntryPoint]:
     """The plugins for these schemes. Raises ConfigError unless each scheme has exactly one."""
     found: dict[str, EntryPoint] = {}
     for scheme in sorted(schemes):
@@ -153,7 +153,7 @@ class _Plugin:
         started_ms = _now_ms()
         try:
             async with asyncio.timeout(self._timeout_s + PLUGIN_GRACE_S):
-                return _checked(await self._fetcher.fetch(request), request)
+                return _check_result(await self._fetcher.fetch(request), request)
         except ForbiddenAddress as error:
             outcome, detail = "forbidden_address", str(error.strerror)
         except TimeoutError:
@@ -173,7 +173,7 @@ class _Plugin:
         )
 
 
-def _checked(answer: object, request: Request) -> FetchResult:
+def _check_result(answer: object, request: Request) -> FetchResult:
     """Cut body and detail at their limits; raise TypeError if this is not a valid FetchResult."""
     if not isinstance(answer, FetchResult) or answer.outcome not in OUTCOMES:
         raise TypeError(f"not a FetchResult with a known outcome: {answer!r}")

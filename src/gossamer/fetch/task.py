@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import uvloop
 
-from gossamer.fetch.cluster.fetch_lease import Tenure
+from gossamer.fetch.cluster.fetch_lease import PartLease
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.loop import FetchLoop
 from gossamer.fetch.part import FetchRow, PageRows
@@ -30,22 +30,22 @@ SPARE_DESCRIPTORS = 256
 """File descriptors reserved for files when connections are kept open."""
 
 
-def fetch_part(part: FetchPart, tenure: Tenure | None = None) -> list[Row]:
+def fetch_part(part: FetchPart, lease: PartLease | None = None) -> list[Row]:
     """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome.
 
-    `tenure`: the claim to the part, if the task has one already.
+    `lease`: the claim to the part, if the task has one already.
     """
-    if tenure is None and part.run is not None:
-        tenure = Tenure(part.root, part.run, part.number)
+    if lease is None and part.run is not None:
+        lease = PartLease(part.root, part.run, part.number)
     pages, book = read_part(part), HostBook.read(part.hosts)
     pa.default_memory_pool().release_unused()  # reading and sorting took 300 MB per million rows
     handover = None if part.notes is None else Handover(part.notes, len(pages))
     writer = ResponseWriter(part.root, part.attempts[:2], part.round, part.config, handover)
     heartbeat = Heartbeat(part.root, "fetch", part.round, str(part.number), len(pages))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        if tenure is not None:
-            tenure.begin()
-        visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat, tenure))
+        if lease is not None:
+            lease.begin()
+        visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat, lease))
     heartbeat.finish()
     hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[2])
     for batch in book.rows(visits.hosts(), pages.depths(), time.monotonic()):
@@ -68,7 +68,7 @@ async def _fetch_all(
     book: HostBook,
     writer: ResponseWriter,
     heartbeat: Heartbeat,
-    tenure: Tenure | None,
+    lease: PartLease | None,
 ) -> FetchLoop:
     hosts = len(pages.columns["host"].unique())
     keep_alive = hosts <= _descriptors() - SPARE_DESCRIPTORS
@@ -83,7 +83,7 @@ async def _fetch_all(
             heartbeat,
             min_free_gb=part.min_free_gb,
             rules=None if part.filter_rules is None else index_of(part.filter_rules),
-            tenure=tenure,
+            lease=lease,
         )
         try:
             await visits.run()

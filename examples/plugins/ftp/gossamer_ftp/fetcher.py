@@ -104,7 +104,7 @@ class FtpFetcher:
             return
         parts = urlsplit(request.url)
         host = parts.hostname or ""
-        site = self._sites.of("ftp", host, parts.port)
+        site = self._sites.for_origin("ftp", host, parts.port)
         if site.proxy:
             answer.outcome = "forbidden_address"
             answer.detail = "fetch.sites sets a proxy for this host, but FTP cannot use one"

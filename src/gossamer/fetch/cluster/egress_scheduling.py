@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.config import egress
 from gossamer.fetch.cluster import fetch_lease
-from gossamer.fetch.cluster.fetch_lease import Tenure
+from gossamer.fetch.cluster.fetch_lease import PartLease
 from gossamer.state import stopping
 from gossamer.storage.task_output import YIELD, YIELD_DDL, count_rows
 
@@ -51,7 +51,7 @@ class Offer:
 
     def free(self) -> set[int]:
         """The numbers of the parts that no task of the wave has claimed yet."""
-        now = fetch_lease.claims(self.parts[0].root, self.parts[0].run or "")
+        now = fetch_lease.count_claims(self.parts[0].root, self.parts[0].run or "")
         numbers = {part.number for part in self.parts}
         return {number for number in numbers if now[number] <= self.claims[number]}
 
@@ -74,7 +74,7 @@ def fetch_parts(engine: Engine, parts: Sequence[FetchPart]) -> tuple[list[Row], 
         return engine.map_tasks(mine, _fetch, YIELD, YIELD_DDL), left
     rows, left, tries = [], list(parts), 0
     while left and tries < TRIES and not stopping.requested(left[0].root):
-        offer = Offer(tuple(left), fetch_lease.claims(left[0].root, left[0].run or ""))
+        offer = Offer(tuple(left), fetch_lease.count_claims(left[0].root, left[0].run or ""))
         tasks = [(offer, task) for task in range(max(engine.workers, len(left)))]
         found = engine.map_tasks(tasks, _fetch_one, YIELD, YIELD_DDL)
         done = {row["rows"] for row in found if row["name"] == FETCHED}
@@ -82,7 +82,7 @@ def fetch_parts(engine: Engine, parts: Sequence[FetchPart]) -> tuple[list[Row], 
         left = [part for part in left if part.number not in done]
         tries = 0 if done else tries + 1
     for part in left:
-        claimed(part)  # so a task that was lost to Spark, but still runs, ends
+        claim_part(part)  # so a task that was lost to Spark, but still runs, ends
     return rows, left
 
 
@@ -91,7 +91,7 @@ def take(
     task: int,
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
-) -> tuple[FetchPart, Tenure] | None:
+) -> tuple[FetchPart, PartLease] | None:
     """Claim a part for a task; None if there is none for its worker. Those of groups come first."""
     turn = task % len(offer.parts)
     in_turn = (*offer.parts[turn:], *offer.parts[:turn])  # tasks that start at once seldom collide
@@ -101,17 +101,17 @@ def take(
     for part in mine:
         if part.number in free:
             with suppress(FileExistsError):
-                return part, claimed(part, number=offer.claims[part.number], task=task)
+                return part, claim_part(part, number=offer.claims[part.number], task=task)
     if (former := offer.former(mine, task)) is not None:
-        return former, claimed(former, task=task)
+        return former, claim_part(former, task=task)
     ends_s = clock() + PATIENCE_S
     while offer.free() and clock() < ends_s:
         wait(LOOK_S)
     return None
 
 
-def claimed(part: FetchPart, number: int | None = None, task: int = 0) -> Tenure:
-    return Tenure(part.root, part.run or "", part.number, number=number, task=task)
+def claim_part(part: FetchPart, number: int | None = None, task: int = 0) -> PartLease:
+    return PartLease(part.root, part.run or "", part.number, number=number, task=task)
 
 
 def _fetch(part: FetchPart) -> list[Row]:

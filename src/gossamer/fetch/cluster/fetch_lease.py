@@ -67,7 +67,7 @@ class Beat(msgspec.Struct, frozen=True):
 def hold(
     root: str, engine: Engine, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[str | None]:
-    """Let the tasks of the block fetch; yields the name of their run, None if they need no tenure.
+    """Let the tasks of the block fetch; yields the name of their run, None if they need no lease.
 
     Waits first if tasks of a former run may still fetch, unless somebody asks to stop. Raises
     UsageError if the cluster runs tasks twice to save time.
@@ -114,7 +114,7 @@ def _write(folder: str, beat: Beat) -> None:
     files.replace(f"{folder}/{_RUN}", msgspec.json.encode(beat))
 
 
-class Tenure:
+class PartLease:
     """The right of a task to ask the hosts of its part.
 
     The task claims the part with the next free number. With `number`, it does so only if that is
@@ -135,7 +135,7 @@ class Tenure:
         self._subject = f"the fetch of part {part}"
         self._look_s, self._next_s = OBJECTS_LOOK_S if is_object_url(root) else 0, 0.0
         before_s = clock()
-        self._number = self._claimed(count() if number is None else [number], f"{task}".encode())
+        self._number = self._take_claim(count() if number is None else [number], f"{task}".encode())
         self._looked_s = clock()
         self._seen, self._seen_s = self._last(), clock()
         self._lives = is_object_url(root) and (age_s := self._age_s()) < LEASE_S / 2
@@ -164,29 +164,29 @@ class Tenure:
         if beat is not None and beat != self._seen:
             self._seen, self._seen_s = beat, looked_s  # since then, it was written
         if beat is not None and beat.run != self._run:
-            raise self._ended("another run fetches now")
-        if files.exists(f"{self._root}/{self._claim(self._number + 1)}"):
-            raise self._ended("another task was given its pages")
+            raise self._lost("another run fetches now")
+        if files.exists(f"{self._root}/{self._claim_path(self._number + 1)}"):
+            raise self._lost("another task was given its pages")
         if now_s - self._seen_s >= LEASE_S:
-            raise self._ended(f"the process that started it gave no sign for {LEASE_S:.0f} s")
+            raise self._lost(f"the process that started it gave no sign for {LEASE_S:.0f} s")
 
-    def _ended(self, why: str) -> EngineError:
+    def _lost(self, why: str) -> EngineError:
         return EngineError(self._subject, why, "run the same command again")
 
-    def _claimed(self, numbers: Iterable[int], task: bytes) -> int:
+    def _take_claim(self, numbers: Iterable[int], task: bytes) -> int:
         backend = open_backend(self._root, is_known=True)
         for number in numbers:
             with suppress(FileExistsError):
-                backend.create(self._claim(number), task)
+                backend.create(self._claim_path(number), task)
                 return number
         raise FileExistsError
 
-    def _claim(self, number: int) -> str:
-        return _claim(self._run, self._part, number)
+    def _claim_path(self, number: int) -> str:
+        return _claim_path(self._run, self._part, number)
 
     def _age_s(self) -> float:
         """At most so long before this task's claim was the last beat, by the clock of the store."""
-        claim = f"{self._root}/{self._claim(self._number)}"
+        claim = f"{self._root}/{self._claim_path(self._number)}"
         try:
             ms = files.modified_ms(claim) - files.modified_ms(f"{_folder(self._root)}/{_RUN}")
         except FileNotFoundError:
@@ -205,7 +205,7 @@ def _folder(root: str) -> str:
     return f"{root}/{_FOLDER}"
 
 
-def claims(root: str, run: str) -> Counter[int]:
+def count_claims(root: str, run: str) -> Counter[int]:
     """How many tasks of a run have claimed each part."""
     of_run = (path for path in _claims(_folder(root)) if path.rpartition("/")[2].startswith(run))
     return Counter(int(path.split(".")[-2]) for path in of_run)
@@ -213,10 +213,10 @@ def claims(root: str, run: str) -> Counter[int]:
 
 def claimant(root: str, run: str, part: int, number: int) -> int:
     """The number of the task that made a claim. Raises FileNotFoundError."""
-    return int(files.read(f"{root}/{_claim(run, part, number)}"))
+    return int(files.read(f"{root}/{_claim_path(run, part, number)}"))
 
 
-def _claim(run: str, part: int, number: int) -> str:
+def _claim_path(run: str, part: int, number: int) -> str:
     return f"{_FOLDER}/{run}.{part}.{number}"
 
 

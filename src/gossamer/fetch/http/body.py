@@ -58,7 +58,7 @@ class Body(NamedTuple):
     """It was truncated for lack of time or of a free place: another fetch may get all of it."""
 
     @classmethod
-    def of(cls, content: bytes, limit: int) -> Body:
+    def from_content(cls, content: bytes, limit: int) -> Body:
         return cls(content[:limit], cut=len(content) > limit)
 
     @property

@@ -24,7 +24,7 @@ from yarl import URL
 
 from gossamer import __version__
 from gossamer.fetch import file_results
-from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, text
+from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, replace_surrogates
 from gossamer.fetch.http import connection
 from gossamer.fetch.http.body import Bodies, Body, limit_of
 from gossamer.fetch.http.coding import ACCEPT_ENCODING, Undecodable, decode
@@ -99,7 +99,7 @@ class HttpFetcher:
         answer = FetchResult("broken", int(time.time() * 1000))
         started_s = time.monotonic()
         url = URL(request.url, encoded=True)  # already normalised: must not be quoted again
-        site = self._sites.of_url(url)
+        site = self._sites.for_url(url)
         connection.established.set(0)
         try:
             await self._ask(request, url, site, answer)
@@ -141,7 +141,7 @@ class HttpFetcher:
             deadline_s = min(deadline_s, drained_s)
         content = response.content
         if content.is_eof() and content.exception() is None:  # small pages come with their head
-            found = Body.of(content.read_nowait(), limit)
+            found = Body.from_content(content.read_nowait(), limit)
         else:
             found = await self._bodies.read(content.readany, limit, deadline_s)
         coding = response.headers.get("Content-Encoding", "")
@@ -233,13 +233,13 @@ def _headers(request: Request, site: Site) -> Mapping[str, str] | None:
 def _take_head(request: Request, response: Response, answer: FetchResult, rules: UrlRules) -> None:
     headers = response.headers
     answer.http_status = response.status
-    answer.reason = text(response.reason or "")
+    answer.reason = replace_surrogates(response.reason or "")
     answer.headers = response.raw_headers
     answer.target = response.request_info.url.raw_path_qs
     answer.request_headers = tuple(response.request_info.headers.items())
-    answer.content_type = text(headers.get("Content-Type"))
-    answer.etag = text(headers.get("ETag"))
-    answer.last_modified = text(headers.get("Last-Modified"))
+    answer.content_type = replace_surrogates(headers.get("Content-Type"))
+    answer.etag = replace_surrogates(headers.get("ETag"))
+    answer.last_modified = replace_surrogates(headers.get("Last-Modified"))
     _classify(request, headers, answer, rules)
 
 

@@ -75,7 +75,7 @@ class Pattern(NamedTuple):
     port: int | None
 
     @classmethod
-    def of(cls, config: SiteConfig) -> Pattern:
+    def from_config(cls, config: SiteConfig) -> Pattern:
         """Raises ConfigError."""
         match = _HOSTS.fullmatch(config.hosts)
         port = int(match["port"]) if match and match["port"] else None
@@ -106,12 +106,12 @@ class Sites:
     """
 
     def __init__(self, configs: Sequence[SiteConfig]) -> None:
-        self._sites = [(Pattern.of(config), _site(config), config) for config in configs]
+        self._sites = [(Pattern.from_config(config), _site(config), config) for config in configs]
         self.proxies = {site.proxy for _, site, _ in self._sites if site.proxy is not None}
-        self.of = lru_cache(maxsize=ORIGINS_CACHED)(self._of) if self._sites else _none
+        self.for_origin = lru_cache(maxsize=ORIGINS_CACHED)(self._find) if self._sites else _none
 
-    def of_url(self, url: URL) -> Site:
-        return self.of(url.scheme, url.raw_host or "", url.explicit_port)
+    def for_url(self, url: URL) -> Site:
+        return self.for_origin(url.scheme, url.raw_host or "", url.explicit_port)
 
     def delay_s(self, host: str) -> float | None:
         """The delay in the first table with one that matches a host (as in `pages`)."""
@@ -128,7 +128,7 @@ class Sites:
         name, port = _split(host)
         return ((site, config) for pattern, site, config in self._sites if pattern.fits(name, port))
 
-    def _of(self, scheme: str, host: str, port: int | None) -> Site:
+    def _find(self, scheme: str, host: str, port: int | None) -> Site:
         port = port or PORTS.get(scheme, OTHER_PORT)
         for pattern, site, config in self._sites:
             if pattern.fits_request(scheme, host, port):

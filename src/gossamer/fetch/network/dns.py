@@ -65,7 +65,7 @@ class Failure(NamedTuple):
     ttl_s: float = FAILURE_TTL_S
 
 
-class Found(NamedTuple):
+class DnsResult(NamedTuple):
     """The result of a look-up: either `addresses` or `failure`."""
 
     addresses: tuple[str, ...]
@@ -112,12 +112,12 @@ class Dns:
         self._open: set[_Channel] = set()
         self._closed = False
 
-    async def look_up(self, name: str) -> Found:
+    async def look_up(self, name: str) -> DnsResult:
         """Look up A and AAAA of an ASCII name within LOOKUP_S. All errors become a Failure."""
         if not _NAME.fullmatch(name):
-            return _failed(BAD_NAME)
+            return _failure(BAD_NAME)
         if self._closed:
-            return _failed(CLOSED)
+            return _failure(CLOSED)
         channel = await self._channel()
         channel.asked += 1
         channel.waiting += 1
@@ -127,14 +127,14 @@ class Dns:
                     name, type=socket.SOCK_STREAM, flags=_AI_NOSORT
                 )
         except TimeoutError:
-            return _failed(TIMED_OUT)
+            return _failure(TIMED_OUT)
         except ares.DNSError as error:
             code, text = error.args
-            return _failed(_FAILURES.get(code, Failure(f"DNS failed ({text})", socket.EAI_FAIL)))
+            return _failure(_FAILURES.get(code, Failure(f"DNS failed ({text})", socket.EAI_FAIL)))
         finally:
             channel.waiting -= 1
             await self._retire(channel)
-        return _found(found)
+        return _to_result(found)
 
     async def close(self) -> None:
         """Close all channels; pending look-ups fail."""
@@ -168,14 +168,14 @@ class Dns:
             await channel.ares.close()
 
 
-def _found(result: pycares.AddrInfoResult) -> Found:
+def _to_result(result: pycares.AddrInfoResult) -> DnsResult:
     nodes = sorted(result.nodes, key=lambda node: node.family != socket.AF_INET)
     ttls = [*(node.ttl for node in nodes), *(alias.ttl for alias in result.cnames)]
-    return Found(tuple(node.addr[0].decode() for node in nodes[:MAX_ADDRESSES]), min(ttls))
+    return DnsResult(tuple(node.addr[0].decode() for node in nodes[:MAX_ADDRESSES]), min(ttls))
 
 
-def _failed(failure: Failure) -> Found:
-    return Found((), failure.ttl_s, failure)
+def _failure(failure: Failure) -> DnsResult:
+    return DnsResult((), failure.ttl_s, failure)
 
 
 def _nameserver(text: str) -> str:

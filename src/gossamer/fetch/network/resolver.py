@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gossamer.config.own_hosts import Own
-from gossamer.fetch.network.dns import Dns, Found
+from gossamer.fetch.network.dns import Dns, DnsResult
 from gossamer.fetch.network.host_overrides import matching_pattern, parse_overrides
 from gossamer.fetch.network.networks import ForbiddenAddress
 from gossamer.web.addresses import parse_address, strip_port
@@ -41,7 +41,7 @@ PREFETCHES = 48
 
 
 class _CachedName(NamedTuple):
-    found: Found
+    found: DnsResult
     expires_s: float
 
 
@@ -68,7 +68,7 @@ class Resolver(AbstractResolver):
         self._clock = clock
         self._dns = Dns(config.nameservers, clock)
         self._known: OrderedDict[str, _CachedName] = OrderedDict()
-        self._pending: dict[str, asyncio.Task[Found]] = {}
+        self._pending: dict[str, asyncio.Task[DnsResult]] = {}
         self._lookups = asyncio.Semaphore(LOOKUPS)
         self._prefetches = asyncio.Semaphore(PREFETCHES)
 
@@ -115,18 +115,18 @@ class Resolver(AbstractResolver):
         name = _name(host)
         return (
             name in self._pending
-            or self._remembered(name) is not None
+            or self._recall(name) is not None
             or matching_pattern(host, self._overrides) is not None
         )
 
-    async def _find(self, name: str) -> Found:
-        if (found := self._remembered(name)) is not None:
+    async def _find(self, name: str) -> DnsResult:
+        if (found := self._recall(name)) is not None:
             return found
         if name not in self._pending:
             self._pending[name] = asyncio.create_task(self._look_up(name))
         return await asyncio.shield(self._pending[name])
 
-    async def _look_up(self, name: str) -> Found:
+    async def _look_up(self, name: str) -> DnsResult:
         try:
             async with self._lookups:
                 found = await self._dns.look_up(name)
@@ -135,17 +135,17 @@ class Resolver(AbstractResolver):
         self._remember(name, found)
         return found
 
-    def _remembered(self, name: str) -> Found | None:
+    def _recall(self, name: str) -> DnsResult | None:
         """The cached result of a name, marked as used now; an address is its own result."""
         known = self._known.get(name)
         if known is None:
-            return Found((name.strip("[]"),), inf) if parse_address(name) is not None else None
+            return DnsResult((name.strip("[]"),), inf) if parse_address(name) is not None else None
         if known.expires_s <= self._clock():
             return None
         self._known.move_to_end(name)
         return known.found
 
-    def _remember(self, name: str, found: Found) -> None:
+    def _remember(self, name: str, found: DnsResult) -> None:
         ttl_s = min(max(found.ttl_s, MIN_TTL_S), MAX_TTL_S)
         self._known[name] = _CachedName(found, self._clock() + ttl_s)
         self._known.move_to_end(name)
