@@ -33,7 +33,7 @@ from gossamer import Crawl
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import GossamerError, Stopped, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.politeness_audit import by_host
+from gossamer.fakeweb.log import by_host
 from gossamer.state.stopping import CTRL_C
 from gossamer.storage import places
 from search_cluster import NODES, search_cluster

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from gossamer.fakeweb.politeness_audit import by_host
+from gossamer.fakeweb.log import by_host
 from tests.support.crawl_tables import tables
 from tests.support.network_ways import Way
 

@@ -15,12 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
-from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.fakeweb.log import by_host
 from gossamer.fetch.part import FetchPart
 from gossamer.fetch.task import fetch_part
 from gossamer.tables import FETCHLIST
 from gossamer.tables.outcomes import OUTCOMES
 from gossamer.web.urls import UrlRules
+from tests.support import politeness_audit
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.log import LogEntry
@@ -104,7 +106,7 @@ def robots_of(web: Web, host: str) -> str:
 
 
 def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
-    hosts, what_is_owed = politeness_audit.by_host(log), owed(web, delays)
+    hosts, what_is_owed = by_host(log), owed(web, delays)
     private = {host for host in hosts if "Disallow: /private" in robots_of(web, host)}
     gaps = [gap for each in hosts.values() for gap in politeness_audit.gaps(each, what_is_owed)]
     groups = politeness_audit.by_address(log)
@@ -116,7 +118,7 @@ def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
     least_s = spent_s = 0.0
     for each in groups.values():
         least_s += politeness_audit.permitted_s(
-            politeness_audit.by_host(each).values(), what_is_owed, delays.address_s
+            by_host(each).values(), what_is_owed, delays.address_s
         )
         spent_s += politeness_audit.span_s(each)
     return Manners(

@@ -14,12 +14,15 @@ The lines are tab-separated; the first holds the column names:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.errors import GossamerError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     import pyarrow as pa
 
 BUFFER_LINES = 1024
@@ -94,6 +97,20 @@ def log_table(path: Path | str) -> pa.Table:
         read_options=csv.ReadOptions(encoding="latin-1"),
         parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
     )
+
+
+def by_host(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
+    """Group the entries by host, in the order in which they arrived."""
+    return group_entries(entries, lambda entry: entry.host)
+
+
+def group_entries(
+    entries: Iterable[LogEntry], key: Callable[[LogEntry], str]
+) -> dict[str, list[LogEntry]]:
+    groups: defaultdict[str, list[LogEntry]] = defaultdict(list)
+    for entry in sorted(entries, key=lambda entry: entry.monotonic_s):
+        groups[key(entry)].append(entry)
+    return dict(groups)
 
 
 def _entry(fields: list[str]) -> LogEntry:

@@ -7,10 +7,11 @@ Retry-After, back-off).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.log import group_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,13 +40,8 @@ class Gap:
         return self.seconds < self.owed_s
 
 
-def by_host(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
-    """Group the entries by host, in the order in which they arrived."""
-    return _grouped(entries, lambda entry: entry.host)
-
-
 def by_address(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
-    return _grouped(entries, lambda entry: entry.address)
+    return group_entries(entries, lambda entry: entry.address)
 
 
 def gaps(requests: Sequence[LogEntry], owed: Owed) -> list[Gap]:
@@ -73,12 +69,3 @@ def permitted_s(hosts: Iterable[Sequence[LogEntry]], owed: Owed, address_delay_s
 
 def span_s(requests: Sequence[LogEntry]) -> float:
     return requests[-1].monotonic_s - requests[0].monotonic_s
-
-
-def _grouped(
-    entries: Iterable[LogEntry], key: Callable[[LogEntry], str]
-) -> dict[str, list[LogEntry]]:
-    groups: defaultdict[str, list[LogEntry]] = defaultdict(list)
-    for entry in sorted(entries, key=lambda entry: entry.monotonic_s):
-        groups[key(entry)].append(entry)
-    return dict(groups)
