@@ -69,12 +69,14 @@ def test_merged_layers_have_the_rows_that_stay_sorted_in_ranges(work: Workspace,
     again = seed % 2
     for name in NAMES:
         dataset, old = DATASETS[name], work.store.manifest.layers(name)
-        new = merging.merged(work, dataset, old[:4], 0, sizes=SMALL) if again else []
+        new = merging.merge_layers(work, dataset, old[:4], 0, sizes=SMALL) if again else []
         with work.step("test", work.round) as draft:
             draft.replace[name] = (*new, *old[4:]) if again else old
         with work.step("test", work.round) as draft:
             stack = work.store.manifest.layers(name)
-            draft.replace[name] = tuple(merging.merged(work, dataset, stack, WINDOW, sizes=SMALL))
+            draft.replace[name] = tuple(
+                merging.merge_layers(work, dataset, stack, WINDOW, sizes=SMALL)
+            )
         assert stored(work, name) == rows_kept(name, site.rows[name], WINDOW)
         (layer,) = work.store.manifest.layers(name)
         assert (layer.since, layer.version) == (old[0].since, old[-1].version)
@@ -98,7 +100,7 @@ def test_many_small_files_are_sorted_together(work: Workspace) -> None:
     rows = [[{"url": page(n % 10), "round": n, "outcome": "ok"}] for n in range(60)]
     made = layers(work, "responses", rows, 60)["responses"]
     assert len(made.files) == len(rows)
-    job = merging.Job(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
+    job = merging.MergeJob(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
     found = list(merging.sort(job, [file.path for file in made.files]))
     assert len(found) <= 5
     assert sum(int(row["rows"] or 0) for row in found) == len(rows)
@@ -109,9 +111,9 @@ def test_a_range_names_only_the_files_with_keys_in_it(work: Workspace) -> None:
     with work.step("test", 1) as draft:
         draft.append |= layers(work, "documents", texts, 1)
     stack = work.store.manifest.layers("documents")
-    (layer,) = merging.merged(work, DATASETS["documents"], stack, 1, sizes=SMALL)
+    (layer,) = merging.merge_layers(work, DATASETS["documents"], stack, 1, sizes=SMALL)
     paths = [file.path for file in layer.files]
-    job = merging.Job(work.root, "documents", 1, "", "", (), SMALL)
+    job = merging.MergeJob(work.root, "documents", 1, "", "", (), SMALL)
     found = list(merging.ranges(job, paths))
     assert len(found) > 1
     assert sorted(path for part in found for path in part.paths) == sorted(paths)
@@ -123,7 +125,7 @@ def test_links_of_a_page_stay_in_their_order(work: Workspace) -> None:
     for round_, listed in ((1, rows), (2, others)):
         with work.step("test", round_) as draft:
             draft.append |= layers(work, "links", [listed], round_)
-    merged = merging.merged(work, DATASETS["links"], work.store.manifest.layers("links"), 0)
+    merged = merging.merge_layers(work, DATASETS["links"], work.store.manifest.layers("links"), 0)
     with work.step("test", 2) as draft:
         draft.replace["links"] = tuple(merged)
     found = Lookup(work).rows("links", "src", page(0), ["dst"])
@@ -137,7 +139,9 @@ def test_the_newest_row_of_a_page_is_found_first(work: Workspace) -> None:
             draft.append |= layers(work, "responses", [[row]], round_)
     old = work.store.manifest.layers("responses")
     with work.step("test", 3) as draft:
-        draft.replace["responses"] = tuple(merging.merged(work, DATASETS["responses"], old, 0))
+        draft.replace["responses"] = tuple(
+            merging.merge_layers(work, DATASETS["responses"], old, 0)
+        )
     found = Lookup(work).rows("responses", "url", page(0), ["round"])
     assert [row["round"] for row in found] == [3, 2, 1]
 
@@ -154,7 +158,9 @@ def test_links_go_that_a_page_lost_with_its_last_answer(work: Workspace) -> None
     stack = work.store.manifest.layers("links")
     outdated = current_links.outdated_pages_until(work, stack, 5)
     with work.step("test", 9) as draft:
-        draft.replace["links"] = tuple(merging.merged(work, DATASETS["links"], stack, 5, outdated))
+        draft.replace["links"] = tuple(
+            merging.merge_layers(work, DATASETS["links"], stack, 5, outdated)
+        )
     assert {row["src"] for row in work.read("links").collect()} == {page(1), robots}
 
 

@@ -33,7 +33,7 @@ from gossamer.storage.task_output import (
     layers_of,
 )
 from gossamer.tables import DATASETS, DOCUMENTS
-from gossamer.upkeep.compaction.rules import RULES, kept
+from gossamer.upkeep.compaction.rules import RULES, mark_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +63,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Job:
+class MergeJob:
     """What all tasks have in common."""
 
     root: str
@@ -78,7 +78,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Range:
+class KeyRange:
     """The keys that a task merges, of some sorted files: from `first` to before `last`."""
 
     paths: tuple[str, ...]
@@ -86,7 +86,7 @@ class Range:
     last: str | None
 
 
-def merged(
+def merge_layers(
     work: Workspace,
     dataset: Dataset,
     layers: Sequence[Layer],
@@ -94,21 +94,21 @@ def merged(
     outdated: Sequence[File] = (),
     sizes: Sizes = Sizes(),
 ) -> list[Layer]:
-    """The layer that these become, or none if no row stays. Raises MissingFile."""
+    """Merge layers into one, or none if no row stays. Raises MissingFile."""
     files = [file for layer in layers for file in layer.files]
     work.store.check(files)
     dropped = tuple(file.path for file in outdated)
     folders = work.store.attempt(dataset.name), work.scratch_attempt()
-    job = Job(work.root, dataset.name, window, *folders, dropped, sizes)
+    job = MergeJob(work.root, dataset.name, window, *folders, dropped, sizes)
     runs: list[File] = []
     others: list[File] = []
     for file in files:
         (runs if is_sorted(job, file.path) else others).append(file)
     tasks = 1 if sum(file.bytes for file in others) <= SMALL_BYTES else work.engine.workers
     shares = [[file.path for file in share] for share in balance(others, tasks)]
-    made = [str(row["path"]) for row in _mapped(work, shares, partial(sort, job))]
+    made = [str(row["path"]) for row in _map_tasks(work, shares, partial(sort, job))]
     paths = sorted([*made, *(file.path for file in runs)])
-    rows = _mapped(work, list(ranges(job, paths)), partial(merge, job))
+    rows = _map_tasks(work, list(ranges(job, paths)), partial(merge, job))
     version, since = max(each.version for each in layers), min(each.since for each in layers)
     return [
         structs.replace(layer, version=version, since=since)
@@ -116,11 +116,11 @@ def merged(
     ]
 
 
-def _mapped(work: Workspace, tasks: Sequence[Any], run: Any) -> list[dict[str, Any]]:
+def _map_tasks(work: Workspace, tasks: Sequence[Any], run: Any) -> list[dict[str, Any]]:
     return work.engine.map_tasks(tasks, run, YIELD, YIELD_DDL, at_home=True)
 
 
-def is_sorted(job: Job, path: str) -> bool:
+def is_sorted(job: MergeJob, path: str) -> bool:
     """Whether a file says that its rows are sorted as a merge needs them."""
     metadata = parquet.metadata(f"{job.root}/{path}")
     order = order_of(job.dataset)
@@ -131,13 +131,12 @@ def is_sorted(job: Job, path: str) -> bool:
 def order_of(dataset: str) -> tuple[pq.SortingColumn, ...]:
     """How Parquet names the order of merged files."""
     order = [(RULES[dataset][0], "ascending"), ("round", "descending")]
-    found: tuple[pq.SortingColumn, ...] = pq.SortingColumn.from_ordering(
-        DATASETS[dataset].schema, order
-    )
+    schema = DATASETS[dataset].schema
+    found: tuple[pq.SortingColumn, ...] = pq.SortingColumn.from_ordering(schema, order)
     return found
 
 
-def ranges(job: Job, paths: Sequence[str]) -> Iterator[Range]:
+def ranges(job: MergeJob, paths: Sequence[str]) -> Iterator[KeyRange]:
     """Ranges of keys, each with about `Sizes.file` of sorted rows, and the files that have some."""
     groups: list[tuple[str, int]] = []
     ends: dict[str, str | None] = {}
@@ -146,7 +145,7 @@ def ranges(job: Job, paths: Sequence[str]) -> Iterator[Range]:
     for path in paths:
         metadata = parquet.metadata(f"{job.root}/{path}")
         for number, (least, most) in enumerate(bounds(metadata, RULES[job.dataset][0])):
-            groups.append((least or "", _compressed(metadata.row_group(number))))
+            groups.append((least or "", _compressed_bytes(metadata.row_group(number))))
             begins.setdefault(path, least or "")
             ends[path] = most
     firsts, held = [""], 0
@@ -162,10 +161,10 @@ def ranges(job: Job, paths: Sequence[str]) -> Iterator[Range]:
             if (last is None or begin < last) and ((end := ends[path]) is None or end >= first)
         )
         if listed := tuple(within):
-            yield Range(listed, first, last)
+            yield KeyRange(listed, first, last)
 
 
-def _compressed(group: pq.RowGroupMetaData) -> int:
+def _compressed_bytes(group: pq.RowGroupMetaData) -> int:
     return sum(group.column(number).total_compressed_size for number in range(group.num_columns))
 
 
@@ -178,14 +177,14 @@ def bounds(metadata: pq.FileMetaData, key: str) -> Iterator[tuple[str | None, st
         yield (statistics.min, statistics.max) if known else (None, None)
 
 
-def sort(job: Job, paths: Sequence[str]) -> Iterator[Row]:
+def sort(job: MergeJob, paths: Sequence[str]) -> Iterator[Row]:
     """Write the rows of files to sorted ones."""
     held: list[pa.Table] = []
     size = 0
     for path in paths:
         with parquet.open_parquet(f"{job.root}/{path}") as file:
             for number in range(file.num_row_groups):
-                held.append(_read(file, number, job.dataset))
+                held.append(_read_group(file, number, job.dataset))
                 size += held[-1].nbytes
                 if size >= job.sizes.run:
                     yield from _sorted_file(job, held)
@@ -194,13 +193,13 @@ def sort(job: Job, paths: Sequence[str]) -> Iterator[Row]:
         yield from _sorted_file(job, held)
 
 
-def _sorted_file(job: Job, held: Sequence[pa.Table]) -> list[Row]:
+def _sorted_file(job: MergeJob, held: Sequence[pa.Table]) -> list[Row]:
     groups = Groups(job, "scratch", job.scratch, job.sizes.run_group)
-    groups.write(in_order(job, held))
+    groups.write(sort_rows(job, held))
     return groups.close()
 
 
-def merge(job: Job, part: Range) -> list[Row]:
+def merge(job: MergeJob, part: KeyRange) -> list[Row]:
     """Write the rows of a range that stay."""
     groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
     with ExitStack() as open_:
@@ -208,18 +207,18 @@ def merge(job: Job, part: Range) -> list[Row]:
             open_.enter_context(parquet.open_parquet(f"{job.root}/{path}", pre_buffer=False))
             for path in part.paths
         ]
-        for rows in blocks(job, [Run(job, file, part) for file in files]):
-            stays = kept(job.dataset, rows, job.window)
+        for rows in blocks(job, [SortedRun(job, file, part) for file in files]):
+            stays = mark_kept(job.dataset, rows, job.window)
             if job.outdated:
-                stays &= ~_outdated(job, rows)
+                stays &= ~_mark_outdated(job, rows)
             groups.write(rows if stays.all() else rows.filter(pa.array(stays)))
     return groups.close()
 
 
-class Run:
+class SortedRun:
     """The rows of a sorted file in a range, which are read a row group at a time."""
 
-    def __init__(self, job: Job, file: pq.ParquetFile, part: Range) -> None:
+    def __init__(self, job: MergeJob, file: pq.ParquetFile, part: KeyRange) -> None:
         self._key, self._dataset, self._part = RULES[job.dataset][0], job.dataset, part
         self._file = file
         self._groups = deque(
@@ -242,24 +241,24 @@ class Run:
 
     def load(self) -> None:
         """Hold the next row group, too."""
-        rows = _read(self._file, self._groups.popleft(), self._dataset)
-        begin, last = _below(rows[self._key], self._part.first), self._part.last
-        end = rows.num_rows if last is None else _below(rows[self._key], last)
+        rows = _read_group(self._file, self._groups.popleft(), self._dataset)
+        begin, last = _count_below(rows[self._key], self._part.first), self._part.last
+        end = rows.num_rows if last is None else _count_below(rows[self._key], last)
         self.held = pa.concat_tables([self.held, rows.slice(begin, max(end - begin, 0))])
 
-    def below(self, key: str | None) -> pa.Table:
+    def take_below(self, key: str | None) -> pa.Table:
         """Give up the rows with smaller keys; None: all rows."""
-        end = self.held.num_rows if key is None else _below(self.held[self._key], key)
+        end = self.held.num_rows if key is None else _count_below(self.held[self._key], key)
         rows, self.held = self.held.slice(0, end), self.held.slice(end)
         return rows
 
 
-def _below(keys: pa.ChunkedArray, key: str) -> int:
+def _count_below(keys: pa.ChunkedArray, key: str) -> int:
     """The number of sorted keys that are smaller."""
     return int(pc.sum(pc.less(keys, key)).as_py() or 0)
 
 
-def blocks(job: Job, runs: Sequence[Run]) -> Iterator[pa.Table]:
+def blocks(job: MergeJob, runs: Sequence[SortedRun]) -> Iterator[pa.Table]:
     """The rows of all runs in their order, with all rows of a key in one block."""
     while True:
         for run in runs:
@@ -267,9 +266,9 @@ def blocks(job: Job, runs: Sequence[Run]) -> Iterator[pa.Table]:
                 run.load()
         open_ = [run for run in runs if run.goes_on]
         limit = min((run.last for run in open_), default=None)
-        rows = [table for table in (run.below(limit) for run in runs) if table.num_rows]
+        rows = [table for table in (run.take_below(limit) for run in runs) if table.num_rows]
         if rows:
-            yield rows[0] if len(rows) == 1 else in_order(job, rows)
+            yield rows[0] if len(rows) == 1 else sort_rows(job, rows)
         if not open_:
             return
         if not rows:  # the rows of a key fill more than a group
@@ -278,14 +277,14 @@ def blocks(job: Job, runs: Sequence[Run]) -> Iterator[pa.Table]:
                     run.load()
 
 
-def in_order(job: Job, tables: Iterable[pa.Table]) -> pa.Table:
+def sort_rows(job: MergeJob, tables: Iterable[pa.Table]) -> pa.Table:
     """The rows of tables, sorted; equal ones in the order in which they are given."""
     table = pa.concat_tables(tables).combine_chunks()
     order = [(RULES[job.dataset][0], "ascending"), ("round", "descending")]
     return table.take(pc.sort_indices(table, order))
 
 
-def _outdated(job: Job, rows: pa.Table) -> Any:
+def _mark_outdated(job: MergeJob, rows: pa.Table) -> Any:
     """Whether each row is of a key and a round that do not stay."""
     key = RULES[job.dataset][0]
     keys = pc.unique(rows[key].combine_chunks())
@@ -304,7 +303,7 @@ def _pairs(numbers: pa.ChunkedArray, rows: pa.Table, count: int) -> Any:
     return rows["round"].to_numpy().astype(np.int64) * count + numbers.to_numpy()
 
 
-def _read(file: pq.ParquetFile, group: int, dataset: str) -> pa.Table:
+def _read_group(file: pq.ParquetFile, group: int, dataset: str) -> pa.Table:
     """The rows of a group. Columns that an older version did not write are null."""
     schema = DATASETS[dataset].schema
     table = file.read_row_group(group, use_threads=False)
@@ -320,7 +319,7 @@ def _read(file: pq.ParquetFile, group: int, dataset: str) -> pa.Table:
 class Groups:
     """Writes rows to a file, in row groups of bounded sizes."""
 
-    def __init__(self, job: Job, dataset: str, attempt: str, group: int) -> None:
+    def __init__(self, job: MergeJob, dataset: str, attempt: str, group: int) -> None:
         encoding: dict[str, Any] = {"sorting_columns": order_of(job.dataset)}
         if job.dataset == DOCUMENTS.name:
             encoding |= SMALL_PAGES

@@ -62,8 +62,8 @@ RULES: Mapping[str, tuple[str, Rule]] = {
 """By dataset: the column by which it is sorted, and which of its rows are current."""
 
 
-def kept(dataset: str, rows: pa.Table, window: int) -> Mask:
-    """Which rows stay; those of rounds after `window` all do."""
+def mark_kept(dataset: str, rows: pa.Table, window: int) -> Mask:
+    """Mark the rows that stay; those of rounds after `window` all do."""
     key, rule = RULES[dataset]
     recent: Mask = rows["round"].to_numpy() > window
     return recent | rule(rows, begins_of(rows[key]))

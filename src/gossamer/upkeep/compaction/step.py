@@ -26,7 +26,7 @@ def run(work: Workspace) -> StepReport:
             old = work.store.manifest.layers(name)
             new = list(old)
             for begin, end in reversed(spans):
-                merged = _merged(work, name, old[begin:end], oldest=begin == 0)
+                merged = _merge(work, name, old[begin:end], oldest=begin == 0)
                 draft.counts[f"{name}_dropped"] = sum(layer.rows for layer in old[begin:end])
                 draft.counts[f"{name}_dropped"] -= sum(layer.rows for layer in merged)
                 new[begin:end] = merged
@@ -45,7 +45,7 @@ def _spans(work: Workspace, name: str) -> Iterator[tuple[int, int]]:
     stack = work.store.manifest.layers(name)
     if len(stack) < FEW:
         return
-    limits = [sum(layer.version <= read for layer in stack) for read in _read(work, name)]
+    limits = [sum(layer.version <= read for layer in stack) for read in _read_versions(work, name)]
     for begin, end in pairwise(sorted({0, *limits, len(stack)})):
         *older, newest = stack[begin:end]
         if end - begin >= FEW:
@@ -54,7 +54,7 @@ def _spans(work: Workspace, name: str) -> Iterator[tuple[int, int]]:
                 yield end - 1 - folded, end
 
 
-def _read(work: Workspace, name: str) -> Iterator[int]:
+def _read_versions(work: Workspace, name: str) -> Iterator[int]:
     """The versions that steps have read which only read what is new in this dataset."""
     records = (COUNTED, JUDGED) if name == DOCUMENTS.name else (INVERTED,)
     versions = (unread.read_until(work, record) for record in records)
@@ -63,12 +63,12 @@ def _read(work: Workspace, name: str) -> Iterator[int]:
         yield from (layer.version for layer in work.store.manifest.layers("graph")[-1:])
 
 
-def _merged(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool) -> list[Layer]:
-    """One layer of these, or none if no row stays; `oldest`: no layer is older than these."""
+def _merge(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool) -> list[Layer]:
+    """Merge layers into one, or none if no row stays; `oldest`: no layer is older than these."""
     window = work.round - work.config.history.rounds
     outdated: tuple[File, ...] = ()
     if oldest and name == LINKS.name:
         # Steps that have not read an answer yet need to find the links that it replaces.
-        read = min(_read(work, name), default=None)
+        read = min(_read_versions(work, name), default=None)
         outdated = current_links.outdated_pages_until(work, layers, window, read)
-    return merging.merged(work, DATASETS[name], layers, window, outdated)
+    return merging.merge_layers(work, DATASETS[name], layers, window, outdated)

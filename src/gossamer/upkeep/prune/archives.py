@@ -21,7 +21,7 @@ class Archive(NamedTuple):
     bytes: int
 
 
-def indexed(files: Iterable[File]) -> Iterator[Archive]:
+def indexed_archives(files: Iterable[File]) -> Iterator[Archive]:
     """The archive files that have an index, of all files of the dataset `warc`."""
     paths = {PurePosixPath(file.path).name: file.path for file in files}
     for file in files:

@@ -43,7 +43,7 @@ CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Job:
+class CopyJob:
     """What all tasks have in common."""
 
     root: str
@@ -53,7 +53,7 @@ class Job:
     """Files of the exchanges that stay: file, offset, length."""
 
 
-class Source(NamedTuple):
+class CopySource(NamedTuple):
     """A file, the lines of its index by offset, and its exchanges that stay, in order."""
 
     path: str
@@ -62,7 +62,7 @@ class Source(NamedTuple):
     lengths: NDArray[np.int64]
 
 
-def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
+def copy(job: CopyJob, archives: Sequence[Archive]) -> list[Row]:
     """Copy what stays of some files into one. Return rows of YIELD, one of them for MOVED."""
     path = f"{job.attempt}/{uuid.uuid4().hex}{ARCHIVE}"
     target = f"{job.root}/{path}"
@@ -91,7 +91,7 @@ def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
     ]
 
 
-def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
+def _sources(job: CopyJob, archives: Sequence[Archive]) -> Iterator[CopySource]:
     paths = [archive.path for archive in archives]
     table = parquet.read_table(list(job.kept), filters=[("file", "in", paths)])
     table = table.sort_by([("file", "ascending"), ("offset", "ascending")])
@@ -101,7 +101,7 @@ def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
         within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
         lines = files.read(f"{job.root}/{index}").splitlines()
         of_offset = {int(cdxj.parse_line(line)[2].offset): line for line in lines}
-        yield Source(path, of_offset, offsets[within], lengths[within])
+        yield CopySource(path, of_offset, offsets[within], lengths[within])
 
 
 def warcinfo(path: str, first: int, offsets: NDArray[np.int64]) -> bytes:

@@ -29,7 +29,7 @@ OFFSET_BITS = 40
 """An offset in a file has fewer: a terabyte."""
 
 
-def updated(
+def update_places(
     work: Workspace, dataset: Dataset, moves: Sequence[str]
 ) -> dict[str, tuple[Layer, ...]]:
     """The layers of a dataset with warc_file and warc_offset, if any of its rows changes.
@@ -80,7 +80,7 @@ def rewrite(
             root, dataset.name, attempt, name=f"{number:04}-", encoding={"sorting_columns": order}
         )
         for group in groups:
-            writer.write(places.of(file.read_row_group(group, dataset.schema.names)))
+            writer.write(places.update_rows(file.read_row_group(group, dataset.schema.names)))
     return writer.close()
 
 
@@ -105,7 +105,7 @@ class Places:
         found: NDArray[np.int64] = codes << OFFSET_BITS | pc.fill_null(offsets, 0).to_numpy()
         return found
 
-    def of(self, rows: pa.Table) -> pa.Table:
+    def update_rows(self, rows: pa.Table) -> pa.Table:
         """The rows with the places of their bodies as they are now."""
         keys = self._keys(rows["warc_file"], rows["warc_offset"])
         at = np.searchsorted(self._old, keys).clip(max=self._old.size - 1)

@@ -53,7 +53,7 @@ CAPTURES_DDL = (
 DAY_MS = 86_400_000
 
 
-class Kept(NamedTuple):
+class KeptExchanges(NamedTuple):
     paths: tuple[str, ...]
     """Scratch files of the exchanges that stay: file, offset, length."""
     sizes: list[Row]
@@ -65,12 +65,12 @@ class Kept(NamedTuple):
 def captures(work: Workspace, archives: Sequence[Archive]) -> DataFrame:
     """Read the indexes of the archive into rows of CAPTURES."""
     shares = balance(archives, 4 * work.engine.workers)
-    run = partial(_read, work.root, work.scratch_attempt())
+    run = partial(_read_indexes, work.root, work.scratch_attempt())
     rows = work.engine.map_tasks(shares, run, YIELD, YIELD_DDL, at_home=True)
     return work.engine.read([f"{work.root}/{row['path']}" for row in rows], CAPTURES_DDL)
 
 
-def _read(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yielded]:
+def _read_indexes(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yielded]:
     writer = ParquetWriter(root, SCRATCH, attempt, schema=CAPTURES)
     for archive in archives:
         index = files.read(f"{root}/{archive.index_file}")
@@ -93,8 +93,8 @@ def _kind(entry: cdxj.Entry) -> tuple[bool, bool]:
     return not is_revisit and entry.status[:1] in {"", "2"}, is_revisit
 
 
-def kept(work: Workspace, captures: DataFrame) -> Kept:
-    """Materialise the exchanges that stay."""
+def find_kept_exchanges(work: Workspace, captures: DataFrame) -> KeptExchanges:
+    """Find the exchanges that stay, and write their places to scratch files."""
     config = work.config.store
     since_ms = work.now_ms() - int(config.warc_days * DAY_MS) if config.warc_days else None
     place = "file", "offset", "length"
@@ -116,7 +116,7 @@ def kept(work: Workspace, captures: DataFrame) -> Kept:
     paths = tuple(f"{work.root}/{file.path}" for file in work.scratch_files(staying.distinct()))
     exchanges = work.engine.read(list(paths), "file string, offset long, length long")
     sizes = exchanges.groupBy("file").agg(F.sum("length").alias("bytes")).collect()
-    return Kept(paths, sizes, frozenset(row["file"] for row in unclear.collect()))
+    return KeptExchanges(paths, sizes, frozenset(row["file"] for row in unclear.collect()))
 
 
 def chosen_by_age(captures: DataFrame, versions: int, since_ms: int | None) -> DataFrame:

@@ -12,14 +12,14 @@ from gossamer.storage.store import Layer
 from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
 from gossamer.tables import RESPONSES, UNPARSED, WARC
 from gossamer.upkeep.prune import places, staying
-from gossamer.upkeep.prune.archives import Archive, indexed
-from gossamer.upkeep.prune.copying import Job, copy
+from gossamer.upkeep.prune.archives import Archive, indexed_archives
+from gossamer.upkeep.prune.copying import CopyJob, copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import File, StepReport
+    from gossamer.storage.store import StepReport
 
 FEW = 8
 """Layers of the archive that have not been pruned yet, below which it is not worth a look."""
@@ -53,14 +53,14 @@ def run(work: Workspace) -> StepReport:
     stack = work.store.manifest.layers(WARC.name)
     with work.step("prune", work.round) as draft:
         files = {file.path: file for file in work.store.files(WARC.name)}
-        archives = list(indexed(files.values()))
-        kept = staying.kept(work, staying.captures(work, archives))
+        archives = list(indexed_archives(files.values()))
+        kept = staying.find_kept_exchanges(work, staying.captures(work, archives))
         kept_bytes = {row["file"]: int(row["bytes"]) for row in kept.sizes}
         movable = [archive for archive in archives if archive.path not in kept.unclear]
         sparse = _sparse(movable, kept_bytes, config.warc_keep)
         limit = int(work.config.fetch.warc_mb * (1 << 20))
         shares = list(_shares(sparse, kept_bytes, limit))
-        job = Job(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
+        job = CopyJob(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
         rows = work.engine.map_tasks(shares, partial(copy, job), YIELD, YIELD_DDL, at_home=True)
         made = layers_of(rows, stack[-1].round if stack else 0)
         gone = {path for archive in sparse for path in (archive.path, archive.index_file)}
@@ -68,17 +68,15 @@ def run(work: Workspace) -> StepReport:
         new = made[WARC.name].files if WARC.name in made else ()
         moved = [file.path for file in made["scratch"].files] if "scratch" in made else []
         for dataset in (RESPONSES, UNPARSED):
-            draft.replace |= places.updated(work, dataset, moved)
+            draft.replace |= places.update_places(work, dataset, moved)
+        before, after = files.values(), sorted((*stay, *new), key=lambda file: file.path)
         if stack:
             ends = {"version": stack[-1].version, "since": stack[0].since}
-            layer = Layer(stack[-1].round, tuple(sorted((*stay, *new), key=_path)), **ends)
-            draft.replace[WARC.name] = (layer,)
-        before = sum(file.bytes for file in files.values())
+            draft.replace[WARC.name] = (Layer(stack[-1].round, tuple(after), **ends),)
         draft.counts = {
             "files_copied": len(sparse),
-            "records_dropped": sum(file.rows for file in files.values())
-            - sum(file.rows for file in (*stay, *new)),
-            "bytes_freed": before - sum(file.bytes for file in (*stay, *new)),
+            "records_dropped": sum(file.rows for file in before) - sum(file.rows for file in after),
+            "bytes_freed": sum(file.bytes for file in before) - sum(file.bytes for file in after),
         }
     return draft.done
 
@@ -114,7 +112,3 @@ def _shares(
             size += more
     if share:
         yield tuple(share)
-
-
-def _path(file: File) -> str:
-    return file.path
