@@ -33,7 +33,7 @@ from gossamer import Crawl
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import GossamerError, Stopped, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import by_host
+from gossamer.fakeweb.log import group_by_host
 from gossamer.state.stopping import CTRL_C
 from gossamer.storage import places
 from search_cluster import NODES, search_cluster
@@ -162,7 +162,7 @@ def repeated(folder: Path) -> Result:
 
 def politeness(log: list[LogEntry]) -> Result:
     """No host may be asked by two tasks at once: the lost one, and the one that repeats it."""
-    requests = by_host(log).values()
+    requests = group_by_host(log).values()
     gap_s = min(
         after.monotonic_s - before.monotonic_s
         for each in requests

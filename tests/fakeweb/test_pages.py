@@ -126,7 +126,7 @@ def test_a_mixed_web_reaches_every_page_and_all_kinds_of_oddness() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(LINKS) - {"across"}))
 def test_each_rate_makes_its_links_at_that_rate(kind: str) -> None:
-    none = dict.fromkeys(Mix().of_links(), 0.0)
+    none = dict.fromkeys(Mix().link_shares(), 0.0)
     web = Web(hosts=1, pages_per_host=200, mix=Mix(**(none | {kind: 0.5})))
     plain = Web(hosts=1, pages_per_host=200, mix=Mix(**none))
     home = get(web, "http://site-0.test/").body

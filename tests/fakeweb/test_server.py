@@ -21,7 +21,7 @@ from gossamer.cli import app
 from gossamer.cli.fakeweb import docs_option
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Server, Web, log_table, read_log, serve
-from gossamer.fakeweb.request import Refused, Request, parse, take
+from gossamer.fakeweb.request import RefusedRequest, Request, parse_request, take_request
 from gossamer.fakeweb.server import loopback_addresses
 
 if TYPE_CHECKING:
@@ -167,10 +167,10 @@ def test_these_get_an_answer_and_the_connection_closes(sent: bytes, status: int)
 
 
 def test_a_proxy_request_names_its_host() -> None:
-    request = parse(b"GET http://site-1.test/a?b HTTP/1.1\r\nHost: ignored")
+    request = parse_request(b"GET http://site-1.test/a?b HTTP/1.1\r\nHost: ignored")
     assert isinstance(request, Request)
     assert (request.host, request.target) == ("site-1.test", "/a?b")
-    bare = parse(b"GET http://site-1.test HTTP/1.1\r\nHost: x")
+    bare = parse_request(b"GET http://site-1.test HTTP/1.1\r\nHost: x")
     assert isinstance(bare, Request)
     assert bare.target == "/"
 
@@ -199,8 +199,8 @@ def test_any_bytes_are_taken_or_refused(sent: bytes) -> None:
     buffer = bytearray(sent)
     for _ in range(len(sent) + 1):
         before = len(buffer)
-        request = take(buffer)
-        if request is None or isinstance(request, Refused):
+        request = take_request(buffer)
+        if request is None or isinstance(request, RefusedRequest):
             return
         assert len(buffer) < before
         assert "\t" not in request.host + request.target

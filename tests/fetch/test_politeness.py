@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.fakeweb.log import LogEntry, by_host
+from gossamer.fakeweb.log import LogEntry, group_by_host
 from tests.support import politeness_audit
 from tests.support.polite_crawl import Delays, crawl
 
@@ -31,7 +31,7 @@ def entry(at_s: float, host: str = "a", status: int = 200, connection: int = 1) 
 
 def test_a_gap_is_early_if_it_is_shorter_than_what_is_owed() -> None:
     log = [entry(0), entry(1), entry(1.5), entry(9, "b")]
-    gaps = politeness_audit.gaps(by_host(log)["a"], lambda _entry, _failures: 1.0)
+    gaps = politeness_audit.gaps(group_by_host(log)["a"], lambda _entry, _failures: 1.0)
     assert [gap.early for gap in gaps] == [False, True]
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from gossamer.fakeweb.log import by_host
+from gossamer.fakeweb.log import group_by_host
 from tests.support.crawl_tables import tables
 from tests.support.network_ways import Way
 
@@ -41,7 +41,7 @@ class Disturbance(NamedTuple):
 
 def check_politeness(log: Iterable[LogEntry], delay_s: float) -> None:
     """No host was asked sooner than it wants, nor by two tasks at once."""
-    for requests in by_host(log).values():
+    for requests in group_by_host(log).values():
         assert all(b.monotonic_s - a.monotonic_s > delay_s * 0.95 for a, b in pairwise(requests))
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import by_host
+from gossamer.fakeweb.log import group_by_host
 from gossamer.fetch.part import FetchPart
 from gossamer.fetch.task import fetch_part
 from gossamer.tables import FETCHLIST
@@ -106,10 +106,10 @@ def robots_of(web: Web, host: str) -> str:
 
 
 def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
-    hosts, what_is_owed = by_host(log), owed(web, delays)
+    hosts, what_is_owed = group_by_host(log), owed(web, delays)
     private = {host for host in hosts if "Disallow: /private" in robots_of(web, host)}
     gaps = [gap for each in hosts.values() for gap in politeness_audit.gaps(each, what_is_owed)]
-    groups = politeness_audit.by_address(log)
+    groups = politeness_audit.group_by_address(log)
     close = [
         gap
         for each in groups.values()
@@ -118,7 +118,7 @@ def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
     least_s = spent_s = 0.0
     for each in groups.values():
         least_s += politeness_audit.permitted_s(
-            by_host(each).values(), what_is_owed, delays.address_s
+            group_by_host(each).values(), what_is_owed, delays.address_s
         )
         spent_s += politeness_audit.span_s(each)
     return Manners(

@@ -40,7 +40,7 @@ class Gap:
         return self.seconds < self.owed_s
 
 
-def by_address(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
+def group_by_address(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
     return group_entries(entries, lambda entry: entry.address)
 
 

@@ -24,7 +24,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.errors import EngineError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import by_host
+from gossamer.fakeweb.log import group_by_host
 from gossamer.fetch.cluster import fetch_lease
 from gossamer.flow.rounds import HARVEST, ROUND
 from tests.support.crawl_settings import loopback_settings
@@ -176,7 +176,7 @@ def check_equal(crawl: Crawl, web: FakeWeb, engine: Engine, folder: Path, rounds
 
 def check_polite(web: FakeWeb, since: int) -> None:
     """Check that no host was asked before its delay had passed."""
-    for requests in by_host(web.log()[since:]).values():
+    for requests in group_by_host(web.log()[since:]).values():
         gaps = [after.monotonic_s - before.monotonic_s for before, after in pairwise(requests)]
         assert min(gaps, default=DELAY_S) > DELAY_S * 0.95
 

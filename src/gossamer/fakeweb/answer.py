@@ -45,7 +45,7 @@ class Answer:
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
 
-def found(body: bytes, content_type: str, modified_s: float, etag: str = "") -> Answer:
+def ok_answer(body: bytes, content_type: str, modified_s: float, etag: str = "") -> Answer:
     """A 200 with validators. `modified_s` is Unix time; `etag` defaults to a hash of the body.
 
     With the default, the ETag changes if and only if the body does.

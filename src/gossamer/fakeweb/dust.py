@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Pick = Callable[[int], int]
     """Draws a number below its argument."""
+    Reader = Callable[[str, str, Mapping[str, str]], "DustTarget | None"]
 
 SECTIONS = ("news", "shop", "wiki")
 CHILDREN = 4
@@ -31,7 +32,7 @@ VALUES = 5
 """Values that a parameter which changes nothing takes."""
 
 
-class Found(NamedTuple):
+class DustTarget(NamedTuple):
     """What a URL leads to: a version of page n, or another URL."""
 
     n: int
@@ -44,7 +45,7 @@ class Site(NamedTuple):
     about: str
     spell: Callable[[str, int, Pick], str]
     """A URL of page n of a host."""
-    read: Callable[[str, str, Mapping[str, str]], Found | None]
+    read: Reader
     """What a host, a path and its parameters lead to; None: nothing."""
     other_host: str = ""
     """Another host with the same pages, `{}` standing for the name of the site's own."""
@@ -54,117 +55,121 @@ def _section(n: int) -> str:
     return SECTIONS[n % len(SECTIONS)]
 
 
-def _numbered(path: str, pattern: str) -> int | None:
+def _find_number(path: str, pattern: str) -> int | None:
     """The page number in a path that matches a pattern and names the page's section."""
     found = re.fullmatch(rf"/(\w+)/{pattern}", path)
     return int(found[2]) if found and found[1] == _section(int(found[2])) else None
 
 
-def _page(path: str, pattern: str, version: str = "") -> Found | None:
-    n = _numbered(path, pattern)
-    return None if n is None else Found(n, version)
+def _read_page(path: str, pattern: str, version: str = "") -> DustTarget | None:
+    n = _find_number(path, pattern)
+    return None if n is None else DustTarget(n, version)
 
 
-def _drawn(name: str, pick: Pick) -> str:
+def _page_reader(pattern: str) -> Reader:
+    return lambda _, path, __: _read_page(path, pattern)
+
+
+def _parameter(name: str, pick: Pick) -> str:
     return f"{name}={pick(VALUES) * 7919 + 1}"
 
 
-def _session(host: str, n: int, pick: Pick) -> str:
-    return f"http://{host}/{_section(n)}/{n}.html?{_drawn('zid', pick)}"
+def _spell_session(host: str, n: int, pick: Pick) -> str:
+    return f"http://{host}/{_section(n)}/{n}.html?{_parameter('zid', pick)}"
 
 
-def _tracked(host: str, n: int, pick: Pick) -> str:
-    return f"http://{host}/view?{_drawn('from', pick)}&id={n}&{_drawn('pos', pick)}"
+def _spell_tracked(host: str, n: int, pick: Pick) -> str:
+    return f"http://{host}/view?{_parameter('from', pick)}&id={n}&{_parameter('pos', pick)}"
 
 
-def _read_tracked(_: str, path: str, query: Mapping[str, str]) -> Found | None:
+def _read_tracked(_: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
     n = query.get("id", "")
-    return Found(int(n)) if path == "/view" and n.isdecimal() else None
+    return DustTarget(int(n)) if path == "/view" and n.isdecimal() else None
 
 
-def _ordered(host: str, n: int, pick: Pick) -> str:
-    parameters = [f"n={n}", "full=1", _drawn("ref2", pick)]
+def _spell_ordered(host: str, n: int, pick: Pick) -> str:
+    parameters = [f"n={n}", "full=1", _parameter("ref2", pick)]
     turn = pick(3)
     return f"http://{host}/{_section(n)}/list?" + "&".join(parameters[turn:] + parameters[:turn])
 
 
-def _read_ordered(_: str, path: str, query: Mapping[str, str]) -> Found | None:
+def _read_ordered(_: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
     n = query.get("n", "")
-    return Found(int(n)) if n.isdecimal() and path == f"/{_section(int(n))}/list" else None
+    return DustTarget(int(n)) if n.isdecimal() and path == f"/{_section(int(n))}/list" else None
 
 
-def _indexed(host: str, n: int, pick: Pick) -> str:
+def _spell_indexed(host: str, n: int, pick: Pick) -> str:
     return f"http://{host}/{_section(n)}/{n}/{('', 'index.html')[pick(2)]}"
 
 
-def _read_indexed(_: str, path: str, __: Mapping[str, str]) -> Found | None:
+def _read_indexed(_: str, path: str, __: Mapping[str, str]) -> DustTarget | None:
     document = path.endswith("/index.html")
-    n = _numbered(path.removesuffix("index.html"), r"(\d+)/")
+    n = _find_number(path.removesuffix("index.html"), r"(\d+)/")
     trap = document and n is not None and _section(n) == SECTIONS[-1]
-    return None if n is None else Found(n, "contents" if trap else "")
+    return None if n is None else DustTarget(n, "contents" if trap else "")
 
 
-def _cased(host: str, n: int, pick: Pick) -> str:
+def _spell_cased(host: str, n: int, pick: Pick) -> str:
     style = (str.lower, str.title, str.upper)[pick(3)]
     section = _section(n)
     return f"http://{host}/{section}/{style(f'page-{n}')}"
 
 
-def _read_cased(_: str, path: str, __: Mapping[str, str]) -> Found | None:
-    n = _numbered(path.lower(), r"page-(\d+)")
+def _read_cased(_: str, path: str, __: Mapping[str, str]) -> DustTarget | None:
+    n = _find_number(path.lower(), r"page-(\d+)")
     name = path.rpartition("/")[2]
     trap = n is not None and _section(n) == SECTIONS[-1]
-    return None if n is None else Found(n, name[:2] if trap else "")
+    return None if n is None else DustTarget(n, name[:2] if trap else "")
 
 
-def _slashed(host: str, n: int, pick: Pick) -> str:
+def _spell_slashed(host: str, n: int, pick: Pick) -> str:
     return f"http://{host}/{_section(n)}/{n}{('', '/')[pick(2)]}"
 
 
-def _twin(host: str, n: int, pick: Pick) -> str:
+def _spell_twin(host: str, n: int, pick: Pick) -> str:
     return f"http://{('', 'www.')[pick(2)]}{host}/{_section(n)}/{n}"
 
 
-def _printed(host: str, n: int, pick: Pick) -> str:
+def _spell_printed(host: str, n: int, pick: Pick) -> str:
     view = "&view=print" if pick(3) == 0 else ""
-    return f"http://{host}/{_section(n)}/{n}?{_drawn('vis', pick)}{view}"
+    return f"http://{host}/{_section(n)}/{n}?{_parameter('vis', pick)}{view}"
 
 
-def _mattering(host: str, n: int, pick: Pick) -> str:
+def _spell_mattering(host: str, n: int, pick: Pick) -> str:
     also = "&v=1" if pick(4) == 0 else ""
-    return f"http://{host}/{_section(n)}/{n}?{_drawn('k', pick)}{also}"
+    return f"http://{host}/{_section(n)}/{n}?{_parameter('k', pick)}{also}"
 
 
-def _read_mattering(_: str, path: str, query: Mapping[str, str]) -> Found | None:
-    n = _numbered(path, r"(\d+)")
+def _read_mattering(_: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
+    n = _find_number(path, r"(\d+)")
     if n is None:
         return None
-    return Found(n, query.get("v", "0") if uniform(0, f"matters {n}") < 0.1 else "")  # noqa: PLR2004
+    return DustTarget(n, query.get("v", "0") if uniform(0, f"matters {n}") < 0.1 else "")  # noqa: PLR2004
 
 
-def _moved(host: str, n: int, pick: Pick) -> str:
-    ending = ("", "/", f"/?{_drawn('r', pick)}")[pick(3)]
+def _spell_moved(host: str, n: int, pick: Pick) -> str:
+    ending = ("", "/", f"/?{_parameter('r', pick)}")[pick(3)]
     return f"http://{host}/{_section(n)}/{n}{ending}"
 
 
-def _read_moved(host: str, path: str, query: Mapping[str, str]) -> Found | None:
-    n = _numbered(path, r"(\d+)/?")
+def _read_moved(host: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
+    n = _find_number(path, r"(\d+)/?")
     if n is None:
         return None
     clean = f"/{_section(n)}/{n}/"
-    return Found(n, location="" if path == clean and not query else f"http://{host}{clean}")
+    return DustTarget(n, location="" if path == clean and not query else f"http://{host}{clean}")
 
 
-def _mirrored(host: str, n: int, pick: Pick) -> str:
+def _spell_mirrored(host: str, n: int, pick: Pick) -> str:
     return f"http://{(host, MIRROR)[pick(2)]}/{_section(n)}/{n}"
 
 
-def _read_mirrored(host: str, path: str, _: Mapping[str, str]) -> Found | None:
-    n = _numbered(path, r"(\d+)")
+def _read_mirrored(host: str, path: str, _: Mapping[str, str]) -> DustTarget | None:
+    n = _find_number(path, r"(\d+)")
     if n is None:
         return None
     original = f"http://{host_of('mirror')}{path}"
-    return Found(n, canonical=original if host == MIRROR else "")
+    return DustTarget(n, canonical=original if host == MIRROR else "")
 
 
 MIRROR = "dust-copy.test"
@@ -172,31 +177,27 @@ MIRROR = "dust-copy.test"
 SITES: Mapping[str, Site] = {
     "session": Site(
         "a session id with a name that no list has",
-        _session,
-        lambda _, path, __: _page(path, r"(\d+)\.html"),
+        _spell_session,
+        _page_reader(r"(\d+)\.html"),
     ),
-    "tracked": Site("an id between two parameters that both change", _tracked, _read_tracked),
-    "ordered": Site("parameters in any order, one of them useless", _ordered, _read_ordered),
-    "index": Site("index.html; in one section, another page", _indexed, _read_indexed),
-    "case": Site("paths in any case; in one section, other pages", _cased, _read_cased),
-    "slash": Site(
-        "with and without the last slash",
-        _slashed,
-        lambda _, path, __: _page(path, r"(\d+)/?"),
-    ),
-    "www": Site("with and without www", _twin, lambda _, path, __: _page(path, r"(\d+)"), "www.{}"),
+    "tracked": Site("an id between two parameters that both change", _spell_tracked, _read_tracked),
+    "ordered": Site("parameters in any order, one of them useless", _spell_ordered, _read_ordered),
+    "index": Site("index.html; in one section, another page", _spell_indexed, _read_indexed),
+    "case": Site("paths in any case; in one section, other pages", _spell_cased, _read_cased),
+    "slash": Site("with and without the last slash", _spell_slashed, _page_reader(r"(\d+)/?")),
+    "www": Site("with and without www", _spell_twin, _page_reader(r"(\d+)"), "www.{}"),
     "print": Site(
         "print views, which are other pages, and a useless parameter",
-        _printed,
-        lambda _, path, query: _page(path, r"(\d+)", query.get("view", "")),
+        _spell_printed,
+        lambda _, path, query: _read_page(path, r"(\d+)", query.get("view", "")),
     ),
     "tenth": Site(
         "a parameter that matters on a tenth of the pages, and a useless one",
-        _mattering,
+        _spell_mattering,
         _read_mattering,
     ),
-    "moved": Site("permanent redirects to the URL that counts", _moved, _read_moved),
-    "mirror": Site("a mirror that names the original", _mirrored, _read_mirrored, MIRROR),
+    "moved": Site("permanent redirects to the URL that counts", _spell_moved, _read_moved),
+    "mirror": Site("a mirror that names the original", _spell_mirrored, _read_mirrored, MIRROR),
 }
 
 
@@ -225,7 +226,7 @@ class DustWeb:
     def content(self, url: str) -> str | None:
         """A name of the content of a URL; None if it leads to no page or elsewhere."""
         parts = urlsplit(url)
-        found = self._read(parts.netloc, parts.path, parts.query)
+        found = self._resolve(parts.netloc, parts.path, parts.query)
         if found is None or found.location:
             return None
         return f"{self._sites[parts.netloc]} {found.n} {found.version}"
@@ -235,21 +236,21 @@ class DustWeb:
         if host not in self._sites:
             return None
         path, _, query = target.partition("?")
-        found = self._read(host, path, query)
+        found = self._resolve(host, path, query)
         if found is None:
             return refusal(HTTPStatus.NOT_FOUND, f"{host}: no such page")
         if found.location:
             return redirect(HTTPStatus.MOVED_PERMANENTLY, found.location)
         return self._document(host, found)
 
-    def _read(self, host: str, path: str, query: str) -> Found | None:
+    def _resolve(self, host: str, path: str, query: str) -> DustTarget | None:
         if path == "/":
-            return Found(0)
+            return DustTarget(0)
         parameters = {name: values[0] for name, values in parse_qs(query).items()}
         found = SITES[self._sites[host]].read(host, path, parameters)
         return found if found is not None and found.n <= self._pages else None
 
-    def _document(self, host: str, found: Found) -> Answer:
+    def _document(self, host: str, found: DustTarget) -> Answer:
         name = self._sites[host]
         key = f"{name} {found.n} {found.version}"
         title = f"{name} page {found.n} {found.version}".strip()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from gossamer.errors import UsageError
-from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, found, redirect, refusal
+from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, ok_answer, redirect, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,7 +84,8 @@ class Folder:
         tag = f'"{status.st_mtime_ns:x}-{status.st_size:x}"'
         answer = self._cache.get((file, tag))
         if answer is None:
-            answer = found(Path(file).read_bytes(), content_type(file), int(status.st_mtime), tag)
+            body = Path(file).read_bytes()
+            answer = ok_answer(body, content_type(file), int(status.st_mtime), tag)
             self._cache.put((file, tag), answer)
         return answer
 

@@ -56,7 +56,7 @@ class Mix:
             value = getattr(self, field.name)
             if field.name != "crawl_delay_s" and not 0 <= value <= 1:
                 raise UsageError(f"Mix.{field.name}", f"{value} is not a share", "choose 0 … 1")
-        if sum(self.of_links().values()) > 1:
+        if sum(self.link_shares().values()) > 1:
             raise UsageError("Mix", "the shares of links add up to more than 1", "reduce some")
 
     @classmethod
@@ -68,6 +68,6 @@ class Mix:
         zeros = {field.name: 0.0 for field in fields(cls)}
         return cls(**(zeros | {"across": across} | rates))
 
-    def of_links(self) -> dict[str, float]:
+    def link_shares(self) -> dict[str, float]:
         names = [field.name for field in fields(self)]
         return {name: getattr(self, name) for name in names[: names.index("private")]}

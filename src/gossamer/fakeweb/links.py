@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 LinkMaker = Callable[["PageNames", Host, Draw], str]
 
 
-def _across(pages: PageNames, _host: Host, draw: Draw) -> str:
+def _link_across(pages: PageNames, _host: Host, draw: Draw) -> str:
     hosts = pages.hosts
     target = hosts.host(int((hosts.count + 1) ** draw()) - 1)
     n = 0 if draw() < 0.6 else pages.zipf_page(target, draw)  # noqa: PLR2004 - mostly home pages
-    return pages.to_host(target, n)
+    return pages.absolute_link(target, n)
 
 
-def _special(path: str, text: str) -> LinkMaker:
+def _make_special(path: str, text: str) -> LinkMaker:
     """A maker of links to `path`, where {n} becomes the number of a page of this host."""
 
     def make(pages: PageNames, host: Host, draw: Draw) -> str:
@@ -36,7 +36,7 @@ def _special(path: str, text: str) -> LinkMaker:
     return make
 
 
-def _titled(path: str) -> LinkMaker:
+def _make_titled(path: str) -> LinkMaker:
     """A maker of links to another URL of a page, with that page's title as the text."""
 
     def make(pages: PageNames, host: Host, draw: Draw) -> str:
@@ -46,7 +46,7 @@ def _titled(path: str) -> LinkMaker:
     return make
 
 
-def _rewritten(change: Callable[[str, str, str], str]) -> LinkMaker:
+def _make_rewritten(change: Callable[[str, str, str], str]) -> LinkMaker:
     """A maker of links to pages of this host.
 
     `change(host name, path, title with the end tag)` returns the rest of the element.
@@ -59,38 +59,38 @@ def _rewritten(change: Callable[[str, str, str], str]) -> LinkMaker:
     return make
 
 
-def _tracked(_name: str, path: str, title: str) -> str:
+def _add_tracking(_name: str, path: str, title: str) -> str:
     mark = "&amp;" if "?" in path else "?"
     return f'href="{path}{mark}utm_source=letter&amp;utm_medium=mail">{title}'
 
 
-def _with_session(pages: PageNames, host: Host, draw: Draw) -> str:
+def _link_session(pages: PageNames, host: Host, draw: Draw) -> str:
     path, _, title = pages.tail(host, pages.zipf_page(host, draw)).partition('">')
     mark = "&amp;" if "?" in path else "?"
     return f'<a href="/{path}{mark}PHPSESSID={int(draw() * 16**13):032x}">{title}'
 
 
-def _unfetchable(_pages: PageNames, host: Host, draw: Draw) -> str:
+def _link_unfetchable(_pages: PageNames, host: Host, draw: Draw) -> str:
     target = "javascript:void(0)" if draw() < 0.5 else f"mailto:desk@{host.name}"  # noqa: PLR2004
     return f'<a href="{target}">@</a>'
 
 
 LINKS: dict[str, LinkMaker] = {
-    "across": _across,
-    "missing": _special("/missing/{n}", "Archive {n}"),
-    "gone": _special("/gone/{n}", "Past {n}"),
-    "failing": _special("/failing/{n}", "Report {n}"),
-    "redirects": _special("/go/{hops}/{n}", "Visit {n}"),
-    "copies": _titled("/copy/{n}"),
-    "near_copies": _titled("/near/{n}"),
-    "texts": _special("/notes/{n}.txt", "Notes {n}"),
-    "tracked": _rewritten(_tracked),
-    "sessions": _with_session,
-    "fragments": _rewritten(lambda _, path, title: f'href="{path}#part-2">{title}'),
-    "dotted": _rewritten(lambda _, path, title: f'href="/./a/../.{path}">{title}'),
-    "uppercase": _rewritten(
+    "across": _link_across,
+    "missing": _make_special("/missing/{n}", "Archive {n}"),
+    "gone": _make_special("/gone/{n}", "Past {n}"),
+    "failing": _make_special("/failing/{n}", "Report {n}"),
+    "redirects": _make_special("/go/{hops}/{n}", "Visit {n}"),
+    "copies": _make_titled("/copy/{n}"),
+    "near_copies": _make_titled("/near/{n}"),
+    "texts": _make_special("/notes/{n}.txt", "Notes {n}"),
+    "tracked": _make_rewritten(_add_tracking),
+    "sessions": _link_session,
+    "fragments": _make_rewritten(lambda _, path, title: f'href="{path}#part-2">{title}'),
+    "dotted": _make_rewritten(lambda _, path, title: f'href="/./a/../.{path}">{title}'),
+    "uppercase": _make_rewritten(
         lambda name, path, title: f'href="HTTP://{name.upper()}{path}">{title}'
     ),
-    "nofollow": _rewritten(lambda _, path, title: f'rel="nofollow" href="{path}">{title}'),
-    "unfetchable": _unfetchable,
+    "nofollow": _make_rewritten(lambda _, path, title: f'rel="nofollow" href="{path}">{title}'),
+    "unfetchable": _link_unfetchable,
 }

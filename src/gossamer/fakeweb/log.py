@@ -99,7 +99,7 @@ def log_table(path: Path | str) -> pa.Table:
     )
 
 
-def by_host(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
+def group_by_host(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
     """Group the entries by host, in the order in which they arrived."""
     return group_entries(entries, lambda entry: entry.host)
 

@@ -190,9 +190,9 @@ class NewsSite:
 
     def _article(self, n: int) -> Answer:
         near = (n + step for step in range(-NEIGHBOURS, NEIGHBOURS + 1) if step)
-        links = [self._to_article(each) for each in near if 0 <= each < self.articles]
+        links = [self._article_link(each) for each in near if 0 <= each < self.articles]
         links += [
-            self._to_tag(each) for each in self._some(f"tags {n}", TAGS_OF_ARTICLE, self._tags)
+            self._tag_link(each) for each in self._some(f"tags {n}", TAGS_OF_ARTICLE, self._tags)
         ]
         links.append((self._paths.thread.format(THREADS * n), "Comments"))
         links += [
@@ -206,31 +206,31 @@ class NewsSite:
         links += [(self._paths.archive, "Archive"), (self._paths.forum, "Forum")]
         newest = self._date(self.articles - 1)
         links.append((self._paths.calendar.format(newest.year, newest.month), "Calendar"))
-        links += map(self._to_article, self._newest(range(self.articles)))
-        links += map(self._to_tag, range(min(RELATED_TAGS, self._tags)))
+        links += map(self._article_link, self._newest(range(self.articles)))
+        links += map(self._tag_link, range(min(RELATED_TAGS, self._tags)))
         return self._page(f"News {self._number}", links)
 
     def _front(self, section: str) -> Answer:
         of_section = range(SECTIONS.index(section), self.articles, len(SECTIONS))
-        return self._page(section, map(self._to_article, self._newest(of_section)))
+        return self._page(section, map(self._article_link, self._newest(of_section)))
 
     def _tag(self, n: int) -> Answer:
         if n >= self._tags:
             return refusal(HTTPStatus.NOT_FOUND, "no such tag")
         tagged = self._some(f"tagged {n}", TAGGED, self.articles)
         # Tags are about what is new: their articles are among the last half.
-        links = [self._to_article(self.articles - 1 - each // 2) for each in tagged]
-        links += map(self._to_tag, self._some(f"related {n}", RELATED_TAGS, self._tags))
+        links = [self._article_link(self.articles - 1 - each // 2) for each in tagged]
+        links += map(self._tag_link, self._some(f"related {n}", RELATED_TAGS, self._tags))
         return self._page(f"Tag {n}", links)
 
     def _forum(self) -> Answer:
         newest = range(self._threads - 1, -1, -1)[: 3 * NEWEST]
-        return self._page("Forum", map(self._to_thread, newest))
+        return self._page("Forum", map(self._thread_link, newest))
 
     def _thread(self, n: int) -> Answer:
         if n >= self._threads:
             return refusal(HTTPStatus.NOT_FOUND, "no such thread")
-        links = map(self._to_thread, self._some(f"threads {n}", NEWEST, self._threads))
+        links = map(self._thread_link, self._some(f"threads {n}", NEWEST, self._threads))
         user = self._paths.user.format(n // POSTERS)
         return self._page(f"Thread {n}", [*links, (user, "user")], 2, f"thread {n}")
 
@@ -238,7 +238,7 @@ class NewsSite:
         threads = range(n * POSTERS, min((n + 1) * POSTERS, self._threads))
         if not threads:
             return refusal(HTTPStatus.NOT_FOUND, "no such user")
-        return self._page(f"User {n}", map(self._to_thread, threads))
+        return self._page(f"User {n}", map(self._thread_link, threads))
 
     def _calendar(self, year: int, month: int) -> Answer:
         """It has no end."""
@@ -271,7 +271,7 @@ class NewsSite:
 
     def _day(self, year: int, month: int, day: int) -> Answer:
         found = [n for n in range(self.articles) if self._date(n) == _date(year, month, day)]
-        return self._page(f"Archive {year}-{month}-{day}", map(self._to_article, found))
+        return self._page(f"Archive {year}-{month}-{day}", map(self._article_link, found))
 
     def _list(self, above: str, parts: Iterable[int], form: str = "{:02}") -> Answer:
         above = self._paths.archive + above
@@ -311,13 +311,13 @@ class NewsSite:
         draw = stream(self._seed, f"{self._number} {key}").random
         return [int(draw() * most) for _ in range(many)]
 
-    def _to_article(self, n: int) -> Link:
+    def _article_link(self, n: int) -> Link:
         return self.path(n), self._title(n)
 
-    def _to_tag(self, n: int) -> Link:
+    def _tag_link(self, n: int) -> Link:
         return self._paths.tag.format(n), f"tag {n}"
 
-    def _to_thread(self, n: int) -> Link:
+    def _thread_link(self, n: int) -> Link:
         return self._paths.thread.format(n), f"thread {n}"
 
 

@@ -76,7 +76,7 @@ class PageNames:
         n = int(digits[1])
         return n if path == self.path(host, n) else None
 
-    def to_host(self, host: Host, n: int) -> str:
+    def absolute_link(self, host: Host, n: int) -> str:
         """Return an absolute link to page n of `host`, for pages of other hosts."""
         return f'<a href="http://{host.name}/{self.tail(host, n)}'
 

@@ -44,7 +44,7 @@ class Pages(PageNames):
         super().__init__(hosts)
         self.page_bytes = page_bytes
         self.links_per_page = links_per_page
-        rates = {name: rate for name, rate in mix.of_links().items() if rate}
+        rates = {name: rate for name, rate in mix.link_shares().items() if rate}
         self._plain = 1 - sum(rates.values())
         self._limits = list(accumulate(rates.values(), initial=self._plain))[1:-1]
         self._makers = [LINKS[name] for name in rates]
@@ -142,7 +142,7 @@ class Pages(PageNames):
     def _directory(self, host: Host) -> list[str]:
         first = HOST_FANOUT * host.index + 1
         links = [
-            self.to_host(self.hosts.host(index), 0)
+            self.absolute_link(self.hosts.host(index), 0)
             for index in range(first, min(first + HOST_FANOUT, self.hosts.count))
         ]
         if host.private:

@@ -27,7 +27,7 @@ from gossamer.fakeweb.answer import Answer, refusal
 from gossamer.fakeweb.connect_ports import open_connect_ports
 from gossamer.fakeweb.hostile.act import Act, Player
 from gossamer.fakeweb.log import RequestLog
-from gossamer.fakeweb.request import Refused, Request, take
+from gossamer.fakeweb.request import RefusedRequest, Request, take_request
 from gossamer.fakeweb.tls import TLS_HOSTS, TlsPort, open_tls
 
 if TYPE_CHECKING:
@@ -163,11 +163,11 @@ class Connection(asyncio.Protocol):
     def _serve(self) -> None:
         """Answer the buffered requests until one must wait or the client stops reading."""
         while not (self._paused or self._pending or self._transport.is_closing()):
-            request = take(self._buffer)
+            request = take_request(self._buffer)
             if request is None:
                 break
             self._read = now()  # the log holds the time of the request, not of the answer
-            if isinstance(request, Refused):
+            if isinstance(request, RefusedRequest):
                 self._refuse(request)
                 return
             answer = self._server.web.reply(request.host, request.target, request.headers)
@@ -186,10 +186,10 @@ class Connection(asyncio.Protocol):
 
     def _play(self, method: str, host: str, target: str, act: Act) -> None:
         self._log(method, host, target, act.status, 0)
-        self._pending = player = Player(act, self._transport, self._loop, self._played)
+        self._pending = player = Player(act, self._transport, self._loop, self._end_play)
         player.play()
 
-    def _played(self) -> None:
+    def _end_play(self) -> None:
         self._pending = None
         self._loop.call_soon(self._serve)  # not directly: `_serve` may be what started the act
 
@@ -204,7 +204,7 @@ class Connection(asyncio.Protocol):
         self._write(answer, body, keep_alive=request.keep_alive)
         self._log(request.method, request.host, request.target, answer.status, len(body))
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: RefusedRequest) -> None:
         answer = refusal(refused.status, refused.reason)
         if refused.status == HTTPStatus.METHOD_NOT_ALLOWED:
             answer = Answer(answer.status, (*answer.headers, ("Allow", "GET, HEAD")), answer.body)
@@ -272,7 +272,7 @@ async def _open_other_ports(
 
     first = server.addresses[0]
 
-    def failed(client_port: int, name: str) -> None:
+    def note_failure(client_port: int, name: str) -> None:
         server.connected += 1
         server.note(f"{server.connected}\t{client_port}\t{first}", f"-\t{name or '-'}\t-", 0, 0)
 
@@ -283,7 +283,7 @@ async def _open_other_ports(
         )
     if server.web.tls:
         listening = _listening(first, 0)
-        server.tls = await stack.enter_async_context(open_tls(listening, connection, failed))
+        server.tls = await stack.enter_async_context(open_tls(listening, connection, note_failure))
         server.routes[TLS_HOSTS] = server.tls.address
     server.routes["*.test"] = server.address
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, redirect, refusal
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, redirect, refusal
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hosts import Host
 from gossamer.fakeweb.pages import MANUAL_PAGES, MANUAL_VERSIONS, Pages
@@ -43,7 +43,7 @@ def _robots(pages: Pages, host: Host, rest: list[str]) -> Answer:
         lines.append(f"Crawl-delay: {pages.hosts.mix.crawl_delay_s:g}")
     lines.append("Disallow: /private/" if host.private else "Disallow:")
     body = "\n".join(lines).encode() + b"\n"
-    return found(body, "text/plain; charset=utf-8", EPOCH_S)
+    return ok_answer(body, "text/plain; charset=utf-8", EPOCH_S)
 
 
 def _private(pages: Pages, host: Host, rest: list[str]) -> Answer:
@@ -103,7 +103,7 @@ def _near(pages: Pages, host: Host, rest: list[str]) -> Answer:
     n = _number(rest)
     if n is None or n >= host.pages:
         return _not_found(host)
-    return found(pages.render(host, n, changed=NEAR_SENTENCES), HTML_TYPE, EPOCH_S)
+    return ok_answer(pages.render(host, n, changed=NEAR_SENTENCES), HTML_TYPE, EPOCH_S)
 
 
 def _manual(pages: Pages, host: Host, rest: list[str]) -> Answer:
@@ -112,7 +112,7 @@ def _manual(pages: Pages, host: Host, rest: list[str]) -> Answer:
         return _not_found(host)
     age = len(MANUAL_VERSIONS) - 1 - MANUAL_VERSIONS.index(rest[0])
     body = pages.render(host, host.pages + n, changed=2 * NEAR_SENTENCES * age, depth=2)
-    return found(body, HTML_TYPE, EPOCH_S)
+    return ok_answer(body, HTML_TYPE, EPOCH_S)
 
 
 def _notes(pages: Pages, host: Host, rest: list[str]) -> Answer:
@@ -121,7 +121,7 @@ def _notes(pages: Pages, host: Host, rest: list[str]) -> Answer:
         return _not_found(host)
     draw = stream(pages.hosts.seed, f"notes {pages.number(host, n)}").random
     text = prose(host.language).plain(draw, 12)
-    return found(text.encode() + b"\n", "text/plain; charset=utf-8", EPOCH_S)
+    return ok_answer(text.encode() + b"\n", "text/plain; charset=utf-8", EPOCH_S)
 
 
 def _calendar(pages: Pages, host: Host, rest: list[str]) -> Answer:
@@ -158,7 +158,7 @@ def page(pages: Pages, host: Host, n: int) -> Answer:
     if written != "utf-8":  # as editors do, write characters outside the charset as references
         body = body.decode().encode(written, "xmlcharrefreplace")
     modified_s = EPOCH_S + pages.number(host, n) * 7919 % (366 * 86_400)
-    return found(body, f"text/html; charset={named}", modified_s)
+    return ok_answer(body, f"text/html; charset={named}", modified_s)
 
 
 def _small(pages: Pages, host: Host, title: str, targets: list[str]) -> Answer:
@@ -168,7 +168,7 @@ def _small(pages: Pages, host: Host, title: str, targets: list[str]) -> Answer:
         f'<!DOCTYPE html>\n<html lang="{host.language}"><title>{title}</title>\n'
         f"<p>{prose(host.language).plain(draw, 4)}</p>\n<p>{links}</p>\n</html>\n"
     )
-    return found(html.encode(), HTML_TYPE, EPOCH_S)
+    return ok_answer(html.encode(), HTML_TYPE, EPOCH_S)
 
 
 def _number(parts: list[str]) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, good_html
-from gossamer.fakeweb.hostile.heads import HTML, dripped, flood, head, scripted
+from gossamer.fakeweb.hostile.heads import HTML, drip, flood, head, raw_act
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply
@@ -34,12 +34,12 @@ def chunk(data: bytes) -> bytes:
 def _slow(ask: Ask) -> Act:
     body = good_html(ask) + 10_000 * b"<p>slow"
     opening = head(HTML, f"Content-Length: {len(body)}")
-    return Act(200, lambda: chain([opening], dripped(body, ask.drip_s)))
+    return Act(200, lambda: chain([opening], drip(body, ask.drip_s)))
 
 
-def _stalled(ask: Ask) -> Act:
+def _stall(ask: Ask) -> Act:
     body = good_html(ask)
-    return scripted(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
+    return raw_act(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
 
 
 def _endless(kind: str) -> Reply:
@@ -54,7 +54,7 @@ def _endless_chunks(ask: Ask) -> Act:
 def _tiny_chunks(ask: Ask) -> Act:
     body = good_html(ask).ljust(TINY_CHUNKS)
     raw = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
-    return scripted(200, head(HTML, CHUNKED) + raw + b"0\r\n\r\n", End.KEEP)
+    return raw_act(200, head(HTML, CHUNKED) + raw + b"0\r\n\r\n", End.KEEP)
 
 
 def _endless_extension(_: Ask) -> Act:
@@ -76,25 +76,25 @@ def _ten_gb(*lines: str) -> Reply:
     return reply
 
 
-def _with(*lines: str, end: End = End.CLOSE) -> Reply:
+def _page_with(*lines: str, end: End = End.CLOSE) -> Reply:
     """A page whose head has these lines, and otherwise no Content-Length."""
-    return lambda ask: scripted(200, head(HTML, *lines) + good_html(ask), end)
+    return lambda ask: raw_act(200, head(HTML, *lines) + good_html(ask), end)
 
 
 def _chunks(before: bytes, after: bytes = b"") -> Reply:
     """A page whose chunk framing consists of the bytes `before` and `after`."""
-    return lambda ask: scripted(200, head(HTML, CHUNKED) + before + good_html(ask) + after)
+    return lambda ask: raw_act(200, head(HTML, CHUNKED) + before + good_html(ask) + after)
 
 
 def _too_short(ask: Ask) -> Act:
     body = good_html(ask)
     raw = head(HTML, f"Content-Length: {len(body)}") + body + 1_000 * b"<p>more"
-    return scripted(200, raw, End.KEEP)
+    return raw_act(200, raw, End.KEEP)
 
 
 def _both(ask: Ask) -> Act:
     raw = chunk(good_html(ask)) + b"0\r\n\r\n"
-    return scripted(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
+    return raw_act(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
 
 
 CUT = ("ok", "broken")
@@ -102,7 +102,7 @@ CUT = ("ok", "broken")
 
 CASES = (
     Case("slow-body", "sends its body byte by byte, with pauses", ("timeout",), _slow),
-    Case("stalled-body", "stops sending in the middle of its body", ("timeout",), _stalled),
+    Case("stalled-body", "stops sending in the middle of its body", ("timeout",), _stall),
     Case("endless-body", "an endless body without Content-Length", ("ok",), _endless(HTML)),
     Case("endless-file", "the same for a PDF file", ("ok",), _endless(PDF)),
     Case("endless-chunks", "an endless sequence of chunks", ("ok",), _endless_chunks),
@@ -130,22 +130,22 @@ CASES = (
         "length-too-long",
         "Content-Length is 100,000, but the connection closes early (RFC 9112 §8)",
         CUT,
-        _with("Content-Length: 100000"),
+        _page_with("Content-Length: 100000"),
     ),
     Case("length-too-short", "sends more bytes than Content-Length", ("ok",), _too_short),
     Case(
         "length-twice",
         "two different Content-Lengths (RFC 9112 §6.3)",
         ("broken",),
-        _with("Content-Length: 50", "Content-Length: 51"),
+        _page_with("Content-Length: 50", "Content-Length: 51"),
     ),
-    Case("length-negative", "Content-Length: -5", ("broken",), _with("Content-Length: -5")),
-    Case("length-garbage", "Content-Length: many", ("broken",), _with("Content-Length: many")),
+    Case("length-negative", "Content-Length: -5", ("broken",), _page_with("Content-Length: -5")),
+    Case("length-garbage", "Content-Length: many", ("broken",), _page_with("Content-Length: many")),
     Case(
         "length-overflow",
         "Content-Length of 30 digits, then closes",
         ("broken", "ok"),
-        _with(f"Content-Length: 1{29 * '0'}"),
+        _page_with(f"Content-Length: 1{29 * '0'}"),
     ),
     Case(
         "length-and-chunks",
@@ -166,6 +166,6 @@ CASES = (
         "chunk-cut",
         "closes before the last chunk (RFC 9112 §8)",
         CUT,
-        lambda ask: scripted(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
+        lambda ask: raw_act(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
     ),
 )

@@ -9,7 +9,7 @@ from html import escape
 from http import HTTPStatus
 from typing import NamedTuple
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, refusal
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, refusal
 from gossamer.fakeweb.hostile.act import Act
 
 DOMAIN = "hostile.test"
@@ -63,7 +63,7 @@ class Handshake:
 
 def good_page(ask: Ask, *links: str) -> Answer:
     """Return a small page that names its host and target, so that mix-ups are visible."""
-    return found(good_html(ask, *links), HTML_TYPE, EPOCH_S)
+    return ok_answer(good_html(ask, *links), HTML_TYPE, EPOCH_S)
 
 
 def good_html(ask: Ask, *links: str) -> bytes:

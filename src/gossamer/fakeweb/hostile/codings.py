@@ -16,7 +16,7 @@ import brotli
 
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, good_html
-from gossamer.fakeweb.hostile.heads import HTML, head, scripted
+from gossamer.fakeweb.hostile.heads import HTML, head, raw_act
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,24 +78,24 @@ def _bomb(coding: str, body: Callable[[], Iterator[bytes]]) -> Reply:
     return lambda _: Act(200, lambda: chain([opening], body()))
 
 
-def _coded(coding: str, change: Callable[[bytes], bytes]) -> Reply:
+def _encode_page(coding: str, change: Callable[[bytes], bytes]) -> Reply:
     """A page whose body is passed through `change`, with a correct Content-Length."""
 
     def reply(ask: Ask) -> Act:
         body = change(good_html(ask))
         length = f"Content-Length: {len(body)}"
-        return scripted(200, head(HTML, f"Content-Encoding: {coding}", length) + body, End.KEEP)
+        return raw_act(200, head(HTML, f"Content-Encoding: {coding}", length) + body, End.KEEP)
 
     return reply
 
 
-def _gzipped(body: bytes) -> bytes:
+def _gzip(body: bytes) -> bytes:
     return zlib.compress(body, wbits=GZIP)
 
 
 def _tower(body: bytes) -> bytes:
     for _ in range(TOWER):
-        body = _gzipped(body)
+        body = _gzip(body)
     return body
 
 
@@ -119,13 +119,13 @@ CASES = (
         "coding-tower",
         f"a page gzipped {TOWER} times",
         ("broken",),
-        _coded(", ".join(TOWER * ["gzip"]), _tower),
+        _encode_page(", ".join(TOWER * ["gzip"]), _tower),
     ),
-    Case("not-gzip", "plain text declared as gzip", ("broken",), _coded("gzip", bytes)),
+    Case("not-gzip", "plain text declared as gzip", ("broken",), _encode_page("gzip", bytes)),
     Case(
         "gzip-cut",
         "gzip that is cut off",
         ("ok", "broken"),
-        _coded("gzip", lambda body: _gzipped(body)[:-12]),
+        _encode_page("gzip", lambda body: _gzip(body)[:-12]),
     ),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, ConnectPort, good_html
-from gossamer.fakeweb.hostile.heads import HTML, head, page, scripted
+from gossamer.fakeweb.hostile.heads import HTML, head, page, raw_act
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply
@@ -23,22 +23,22 @@ def _always(act: Act) -> Reply:
 
 
 def _reset_in_body(ask: Ask) -> Act:
-    return scripted(200, head(HTML, "Content-Length: 100000") + good_html(ask), End.RESET)
+    return raw_act(200, head(HTML, "Content-Length: 100000") + good_html(ask), End.RESET)
 
 
 def _liar(ask: Ask) -> Act:
-    return scripted(200, page(ask, "Connection: keep-alive", "Keep-Alive: timeout=60, max=100"))
+    return raw_act(200, page(ask, "Connection: keep-alive", "Keep-Alive: timeout=60, max=100"))
 
 
 def _second_answer(ask: Ask) -> Act:
     forged = head(HTML, f"Content-Length: {len(FORGED)}") + FORGED
-    return scripted(200, page(ask) + forged, End.KEEP)
+    return raw_act(200, page(ask) + forged, End.KEEP)
 
 
 _GONE = ("unreachable", "broken")
 _CUT = ("broken", "unreachable")
 
-_banner = scripted(0, b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+_banner = raw_act(0, b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
 
 CASES = (
     Case(
@@ -90,7 +90,7 @@ CASES = (
         "reset-head",
         "resets in the middle of its head",
         _CUT,
-        _always(scripted(200, head(HTML)[:-2], End.RESET)),
+        _always(raw_act(200, head(HTML)[:-2], End.RESET)),
     ),
     Case(
         "reset-body",

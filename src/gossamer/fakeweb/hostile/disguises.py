@@ -6,10 +6,10 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, found
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import EPOCH_S, Case, good_html
-from gossamer.fakeweb.hostile.heads import head, scripted
+from gossamer.fakeweb.hostile.heads import head, raw_act
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act
@@ -31,29 +31,29 @@ PNG = (  # one black pixel
 )
 
 
-def _as(content_type: str) -> Reply:
-    return lambda ask: found(good_html(ask), content_type, EPOCH_S)
+def _declare_as(content_type: str) -> Reply:
+    return lambda ask: ok_answer(good_html(ask), content_type, EPOCH_S)
 
 
 def _russian(charset: str) -> Reply:
     body = f"<!DOCTYPE html><title>Гавань</title><p>{RUSSIAN}".encode("windows-1251")
-    return lambda _: found(body, f"text/html; charset={charset}", EPOCH_S)
+    return lambda _: ok_answer(body, f"text/html; charset={charset}", EPOCH_S)
 
 
 def _png(_: Ask) -> Answer:
-    return found(PNG, HTML_TYPE, EPOCH_S)
+    return ok_answer(PNG, HTML_TYPE, EPOCH_S)
 
 
-def _untyped(ask: Ask) -> Act:
+def _omit_type(ask: Ask) -> Act:
     body = good_html(ask)
-    return scripted(200, head(f"Content-Length: {len(body)}") + body, End.KEEP)
+    return raw_act(200, head(f"Content-Length: {len(body)}") + body, End.KEEP)
 
 
 CASES = (
-    Case("html-as-png", "HTML declared as image/png", ("ok",), _as("image/png")),
+    Case("html-as-png", "HTML declared as image/png", ("ok",), _declare_as("image/png")),
     Case("png-as-html", "a PNG declared as text/html", ("ok",), _png),
-    Case("html-untyped", "HTML without Content-Type", ("ok",), _untyped),
-    Case("html-mistyped", "HTML with the type `;;=`", ("ok",), _as(";;=")),
+    Case("html-untyped", "HTML without Content-Type", ("ok",), _omit_type),
+    Case("html-mistyped", "HTML with the type `;;=`", ("ok",), _declare_as(";;=")),
     Case("wrong-charset", "windows-1251 declared as UTF-8", ("ok",), _russian("utf-8")),
     Case("no-such-charset", "windows-1251 declared as x-none", ("ok",), _russian("x-none")),
 )

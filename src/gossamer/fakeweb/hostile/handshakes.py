@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, Certificate, Handshake
-from gossamer.fakeweb.hostile.heads import head, scripted
+from gossamer.fakeweb.hostile.heads import head, raw_act
 
 PLAIN = head("Content-Length: 0", "Connection: close", status="HTTP/1.1 400 Bad Request")
 
@@ -45,7 +45,7 @@ CASES = (
         "unreachable",
         "timeout",
     ),
-    _instead("plain", "answers in plain HTTP", scripted(400, PLAIN)),
+    _instead("plain", "answers in plain HTTP", raw_act(400, PLAIN)),
     _case(
         "close",
         "closes after the handshake",

@@ -27,7 +27,7 @@ def page(ask: Ask, *lines: str, status: str = "HTTP/1.1 200 OK") -> bytes:
     return head(HTML, f"Content-Length: {len(body)}", *lines, status=status) + body
 
 
-def scripted(status: int, raw: bytes, end: End = End.CLOSE) -> Act:
+def raw_act(status: int, raw: bytes, end: End = End.CLOSE) -> Act:
     """Return an act that sends the bytes `raw`."""
     return Act(status, lambda: (raw,), end)
 
@@ -37,7 +37,7 @@ def flood(line: bytes) -> bytes:
     return line * (FLOOD_BYTES // len(line))
 
 
-def dripped(raw: bytes, pause_s: float) -> Steps:
+def drip(raw: bytes, pause_s: float) -> Steps:
     """Yield `raw` byte by byte, with pauses."""
     for number in range(len(raw)):
         yield raw[number : number + 1]
@@ -46,7 +46,7 @@ def dripped(raw: bytes, pause_s: float) -> Steps:
 
 def _slow(ask: Ask) -> Act:
     raw = page(ask, *(f"X-Slow-{number}: {number}" for number in range(100)))
-    return Act(200, lambda: dripped(raw, ask.drip_s))
+    return Act(200, lambda: drip(raw, ask.drip_s))
 
 
 def _endless(_: Ask) -> Act:
@@ -54,11 +54,11 @@ def _endless(_: Ask) -> Act:
 
 
 def _many(ask: Ask) -> Act:
-    return scripted(200, page(ask, *(f"X-Header-{n}: {n}" for n in range(MANY))), End.KEEP)
+    return raw_act(200, page(ask, *(f"X-Header-{n}: {n}" for n in range(MANY))), End.KEEP)
 
 
 def _big(ask: Ask) -> Act:
-    return scripted(200, page(ask, f"X-Big: {'x' * BIG_BYTES}"), End.KEEP)
+    return raw_act(200, page(ask, f"X-Big: {'x' * BIG_BYTES}"), End.KEEP)
 
 
 def _continue(_: Ask) -> Act:
@@ -67,15 +67,15 @@ def _continue(_: Ask) -> Act:
 
 def _hints(ask: Ask) -> Act:
     hint = head("Link: </style.css>; rel=preload", status="HTTP/1.1 103 Early Hints")
-    return scripted(200, 3 * hint + page(ask), End.KEEP)
+    return raw_act(200, 3 * hint + page(ask), End.KEEP)
 
 
 def _status_line(line: str, status: int = 0) -> Reply:
-    return lambda ask: scripted(status, page(ask, status=line))
+    return lambda ask: raw_act(status, page(ask, status=line))
 
 
 def _header(line: str) -> Reply:
-    return lambda ask: scripted(200, page(ask, line), End.KEEP)
+    return lambda ask: raw_act(200, page(ask, line), End.KEEP)
 
 
 CASES = (
@@ -90,7 +90,7 @@ CASES = (
         "status-http09",
         "a body without any head, as in HTTP/0.9",
         ("broken",),
-        lambda ask: scripted(0, good_html(ask)),
+        lambda ask: raw_act(0, good_html(ask)),
     ),
     Case(
         "status-version", "answers in HTTP/3.7", ("broken",), _status_line("HTTP/3.7 200 OK", 200)
@@ -132,6 +132,6 @@ CASES = (
         "bare-lf",
         "lines that end in a bare LF, which clients may accept (RFC 9112 §2.2)",
         ("ok", "broken"),
-        lambda ask: scripted(200, page(ask).replace(b"\r\n", b"\n")),
+        lambda ask: raw_act(200, page(ask).replace(b"\r\n", b"\n")),
     ),
 )

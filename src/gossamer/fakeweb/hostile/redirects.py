@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gossamer.fakeweb.answer import Answer, redirect
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import DOMAIN, Case, good_page
-from gossamer.fakeweb.hostile.heads import head, scripted
+from gossamer.fakeweb.hostile.heads import head, raw_act
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act
@@ -40,14 +40,14 @@ def _across(other: str) -> Reply:
     return lambda ask: hop(f"http://{other}.{DOMAIN}/hop/{number(ask.target) + 1}")
 
 
-def _to(location: str) -> Reply:
+def _redirect_to(location: str) -> Reply:
     """A hand-written 302, whose `location` may hold anything but a line end."""
     raw = head(f"Location: {location}", "Content-Length: 0", status="HTTP/1.1 302 Found")
-    return lambda _: scripted(HTTPStatus.FOUND, raw, End.KEEP)
+    return lambda _: raw_act(HTTPStatus.FOUND, raw, End.KEEP)
 
 
 def _no_location(_: Ask) -> Act:
-    return scripted(302, head("Content-Length: 0", status="HTTP/1.1 302 Found"), End.KEEP)
+    return raw_act(302, head("Content-Length: 0", status="HTTP/1.1 302 Found"), End.KEEP)
 
 
 def _cookie_wall(ask: Ask) -> Answer:
@@ -62,7 +62,7 @@ REFUSED_LATER = ("redirect", "bad_redirect")
 
 
 def _case(name: str, location: str, *outcomes: str) -> Case:
-    return Case(name, f"redirects to {location}", outcomes, _to(location))
+    return Case(name, f"redirects to {location}", outcomes, _redirect_to(location))
 
 
 CASES = (
@@ -109,19 +109,19 @@ CASES = (
         "redirect-garbage",
         "redirects to a Location that is neither a URL nor UTF-8",
         ("bad_redirect", "broken"),
-        _to("http://\xff\xfe[/"),
+        _redirect_to("http://\xff\xfe[/"),
     ),
     Case(
         "redirect-empty",
         "redirects with an empty Location, which means the page itself (RFC 3986 §4.4)",
         ("redirect", "bad_redirect"),
-        _to(""),
+        _redirect_to(""),
     ),
     Case("redirect-nowhere", "302 without Location", ("bad_redirect", "broken"), _no_location),
     Case(
         "redirect-long",
         f"redirects to a URL of {LONG_BYTES:,} bytes",
         ("bad_redirect", "broken"),
-        _to(f"/{LONG_BYTES * 'x'}"),
+        _redirect_to(f"/{LONG_BYTES * 'x'}"),
     ),
 )

@@ -9,11 +9,11 @@ from http import HTTPStatus
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, refusal
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, refusal
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import DISALLOW, EPOCH_S, PRIVATE, Case, good_html, good_page
-from gossamer.fakeweb.hostile.heads import dripped, flood, head, scripted
+from gossamer.fakeweb.hostile.heads import drip, flood, head, raw_act
 from gossamer.fakeweb.hostile.redirects import hop, number
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _endless(_: Ask) -> Act:
 
 def _slow(ask: Ask) -> Act:
     opening = head(TEXT, "Content-Length: 10000")
-    return Act(200, lambda: chain([opening], dripped(DISALLOW.ljust(10_000), ask.drip_s)))
+    return Act(200, lambda: chain([opening], drip(DISALLOW.ljust(10_000), ask.drip_s)))
 
 
 def _chain(hops: int) -> Reply:
@@ -55,7 +55,7 @@ def _chain(hops: int) -> Reply:
     return reply
 
 
-def _chained(name: str, hops: int, does: str) -> Case:
+def _chain_case(name: str, hops: int, does: str) -> Case:
     follow = _chain(hops)
 
     def reply(ask: Ask) -> Answer | Act:
@@ -65,16 +65,16 @@ def _chained(name: str, hops: int, does: str) -> Case:
 
 
 def _file(_: Ask) -> Answer:
-    return found(DISALLOW, "text/plain; charset=utf-8", EPOCH_S)
+    return ok_answer(DISALLOW, "text/plain; charset=utf-8", EPOCH_S)
 
 
 def _html(ask: Ask) -> Answer:
-    return found(good_html(ask), HTML_TYPE, EPOCH_S)
+    return ok_answer(good_html(ask), HTML_TYPE, EPOCH_S)
 
 
 def _binary(ask: Ask) -> Answer:
     noise = stream(ask.seed, ask.host).getrandbits(8 * NOISE_BYTES).to_bytes(NOISE_BYTES, "big")
-    return found(noise, "text/plain", EPOCH_S)
+    return ok_answer(noise, "text/plain", EPOCH_S)
 
 
 def _status(status: HTTPStatus, *outcomes: str) -> Case:
@@ -98,8 +98,8 @@ CASES = (
     _case("huge", "is 100 MB and begins with its rules", _huge, "ok"),
     _case("endless", "is endless and begins with its rules", _endless, "ok"),
     _case("slow", "arrives byte by byte", _slow, "timeout", "robots", "postponed"),
-    _chained("robots-5-hops", 5, "robots.txt is 5 redirects away and applies"),
-    _chained("robots-6-hops", 6, "robots.txt is 6 redirects away and counts as missing"),
+    _chain_case("robots-5-hops", 5, "robots.txt is 5 redirects away and applies"),
+    _chain_case("robots-6-hops", 6, "robots.txt is 6 redirects away and counts as missing"),
     _case("loop", "redirects in a loop", lambda _: hop("/robots.txt?again"), "ok"),
     _case(
         "metadata",
@@ -117,8 +117,6 @@ CASES = (
     _status(HTTPStatus.SERVICE_UNAVAILABLE, *DISALLOWED),
     _case("html", "is an HTML page: no rules", _html, "ok"),
     _case("binary", "is 4 KB of random bytes: no rules", _binary, "ok"),
-    _case(
-        "garbage", "is not HTTP", lambda _: scripted(0, b"\x16\x03rubbish\r\n\r\n"), *UNREACHABLE
-    ),
+    _case("garbage", "is not HTTP", lambda _: raw_act(0, b"\x16\x03rubbish\r\n\r\n"), *UNREACHABLE),
     _case("reset", "resets the connection", lambda _: Act(0, end=End.RESET), *UNREACHABLE),
 )

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, found
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer
 from gossamer.fakeweb.draw import digest
 from gossamer.fakeweb.hostile.act import Act, Steps
 from gossamer.fakeweb.hostile.case import DOMAIN, EPOCH_S, Case, good_page
@@ -66,7 +66,7 @@ def _mirror(ask: Ask) -> Answer:
 
 def _soft_404(_: Ask) -> Answer:
     body = b"<!DOCTYPE html><title>Not found</title><p>Nothing here. <a href='x/'>Back</a>"
-    return found(body, HTML_TYPE, EPOCH_S)
+    return ok_answer(body, HTML_TYPE, EPOCH_S)
 
 
 def _farm(ask: Ask) -> Answer:
@@ -85,7 +85,7 @@ def _million_links(_: Ask) -> Act:
     return Act(200, steps)
 
 
-def _nested(_: Ask) -> Act:
+def _nest_deeply(_: Ask) -> Act:
     opening = head(HTML, "Connection: close") + b"<!DOCTYPE html><title>Deep</title>\n"
     step = LEVELS // 100
     return Act(
@@ -111,7 +111,7 @@ CASES = tuple(
         ("soft-404", "every URL is 200 with the text “Not found”", _soft_404),
         (FARM, "each page links to ten new hosts in its domain", _farm),
         ("million-links", "a page of 32 MB with a million links", _million_links),
-        ("nested", f"{LEVELS:,} nested elements", _nested),
+        ("nested", f"{LEVELS:,} nested elements", _nest_deeply),
         ("long-urls", f"{LONG_URLS} links of {LONG_URL_BYTES:,} bytes", _long_urls),
     )
 )
