@@ -16,8 +16,8 @@ from gossamer.index.postings import retrieval
 from gossamer.index.postings.blocks import Postings
 from gossamer.index.postings.retrieval import (
     best_documents,
+    document_norm,
     intersect,
-    norm,
     query_weight,
     unite,
     weigh_postings,
@@ -68,7 +68,7 @@ def test_it_finds_what_reading_every_document_finds(
         if chosen(term in bag for term in query)
     }
     assert found.documents.tolist() == sorted(expected)
-    hits = best_documents(found, np.array([norm(bag.values()) for bag in bags]), k)
+    hits = best_documents(found, np.array([document_norm(bag.values()) for bag in bags]), k)
     assert hits.sums.tolist() == pytest.approx(sorted(expected.values(), reverse=True)[:k])
     for number, score in zip(hits.documents.tolist(), hits.sums.tolist(), strict=True):
         assert score == pytest.approx(expected[number])

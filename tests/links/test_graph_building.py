@@ -19,7 +19,14 @@ from pyspark.sql import functions as F
 from gossamer.links import graph
 from gossamer.links.bvgraph.files import CHUNK, Csr, GraphWriter
 from gossamer.links.current_links import VOTES
-from gossamer.links.graph import arc_rows, arc_runs, arc_sorting, naming, numbering, vote_reading
+from gossamer.links.graph import (
+    arc_rows,
+    arc_runs,
+    arc_sorting,
+    name_arrays,
+    numbering,
+    vote_reading,
+)
 from gossamer.links.graph.hosts import count_host_links
 from gossamer.links.graph.names import name_column, name_of
 from gossamer.links.graph.string_arrays import text_of
@@ -41,7 +48,7 @@ ARCS = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)),
 @given(st.lists(URLS, max_size=20), st.integers(0, 3))
 def test_names_of_many_urls_are_those_of_each(urls: list[str], skipped: int) -> None:
     given = pa.array(urls, pa.large_string()).slice(min(skipped, len(urls)))
-    assert naming.names_of(given).to_pylist() == [name_of(url) for url in urls[skipped:]]
+    assert name_arrays.names_of(given).to_pylist() == [name_of(url) for url in urls[skipped:]]
 
 
 def test_urls_have_one_name_and_are_urls_again(work: Workspace) -> None:
@@ -53,8 +60,8 @@ def test_urls_have_one_name_and_are_urls_again(work: Workspace) -> None:
         for path in ("", "a b", "x/y?z=1&a=b", "%C3%A9:80/", "..//a.b", ";c", "//:81")
     }
     urls = sorted(url for url in found if url)
-    names = naming.names_of(pa.array(urls, pa.large_string()))
-    assert naming.urls_of(names).to_pylist() == urls
+    names = name_arrays.names_of(pa.array(urls, pa.large_string()))
+    assert name_arrays.urls_of(names).to_pylist() == urls
     rows = work.engine.spark.createDataFrame([(url,) for url in urls], "url string")
     of_engine = {row[0]: row[1] for row in rows.select("url", name_column(F.col("url"))).collect()}
     assert of_engine == dict(zip(urls, names.to_pylist(), strict=True))
@@ -184,7 +191,7 @@ def test_a_graph_is_bit_by_bit_the_one_by_definition(
     """Links of all kinds, in rounds of which later ones replace some, in several shares."""
     monkeypatch.setattr(vote_reading, "ROW_BYTES", 10**9 // 20)
     monkeypatch.setattr(numbering, "NAME_BYTES", 10**9 // 5)
-    monkeypatch.setattr(naming, "BATCH", 3)
+    monkeypatch.setattr(name_arrays, "BATCH", 3)
     work = new_work()
     rank = structs.replace(work.config.rank, nofollow=nofollow)
     work.config = structs.replace(work.config, rank=rank)
@@ -228,7 +235,7 @@ def test_a_graph_is_bit_by_bit_the_one_by_definition(
 def test_a_host_with_pages_in_several_batches_is_one_host(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(naming, "BATCH", 4)
+    monkeypatch.setattr(name_arrays, "BATCH", 4)
     urls = [f"http://{host}.org/{page}" for host in "abc" for page in range(7)]
     put(work, "links", [{"src": "http://z.org/", "dst": url} for url in urls])
     assert graph.run(work).counts["hosts"] == 4

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from gossamer.cli import app
 from gossamer.errors import StoreError, UsageError
 from gossamer.links import graph
-from gossamer.links.graph import export, naming
+from gossamer.links.graph import export, name_arrays
 from gossamer.links.graph.names import name_of, url_of
 from gossamer.links.graph.queries import Spread
 from gossamer.serve.drawing import charts
@@ -47,8 +47,10 @@ def test_many_names_are_written_as_single_ones_are() -> None:
         "[::1] :81",
         "  file /x\ny",
     ]
-    assert naming.urls_of(pa.array(names, pa.large_string())).to_pylist() == [*map(url_of, names)]
-    assert naming.urls_of(pa.array([], pa.large_string())).to_pylist() == []
+    assert name_arrays.urls_of(pa.array(names, pa.large_string())).to_pylist() == [
+        *map(url_of, names)
+    ]
+    assert name_arrays.urls_of(pa.array([], pa.large_string())).to_pylist() == []
 
 
 @pytest.mark.parametrize("name", ["links.tsv", "links.txt.gz", "links.tsv.zst"])
@@ -114,7 +116,7 @@ def test_an_export_that_fails_leaves_the_file_of_before(
     def fail(*_: object) -> None:
         raise StoreError("names", "are damaged")
 
-    monkeypatch.setattr(naming, "urls_of", fail)
+    monkeypatch.setattr(name_arrays, "urls_of", fail)
     with pytest.raises(StoreError):
         export.export(built, "page", path)
     assert path.read_text() == "before"

@@ -9,7 +9,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gossamer.search.results import Count, Results
-from gossamer.serve import views
+from gossamer.serve import rendering
 from tests.support.search_server import dom, one, serving
 from tests.support.small_index import crawl, put_index
 
@@ -72,7 +72,7 @@ def test_nothing_found_offers_what_could_help(client: httpx.Client) -> None:
 
 def shown(found: Results) -> LexborHTMLParser:
     about = {"asked": {"q": "a"}, "narrowed": [], "number": 1, "last": 1, "pictures": False}
-    return LexborHTMLParser(views.render("results.html", found=found, **about))
+    return LexborHTMLParser(rendering.render("results.html", found=found, **about))
 
 
 @pytest.mark.parametrize("total", [0, 1])

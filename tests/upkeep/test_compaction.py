@@ -101,7 +101,7 @@ def test_many_small_files_are_sorted_together(work: Workspace) -> None:
     made = layers(work, "responses", rows, 60)["responses"]
     assert len(made.files) == len(rows)
     job = merging.MergeJob(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
-    found = list(merging.sort(job, [file.path for file in made.files]))
+    found = list(merging.sort_files(job, [file.path for file in made.files]))
     assert len(found) <= 5
     assert sum(int(row["rows"] or 0) for row in found) == len(rows)
 
@@ -114,7 +114,7 @@ def test_a_range_names_only_the_files_with_keys_in_it(work: Workspace) -> None:
     (layer,) = merging.merge_layers(work, DATASETS["documents"], stack, 1, sizes=SMALL)
     paths = [file.path for file in layer.files]
     job = merging.MergeJob(work.root, "documents", 1, "", "", (), SMALL)
-    found = list(merging.ranges(job, paths))
+    found = list(merging.divide_into_ranges(job, paths))
     assert len(found) > 1
     assert sorted(path for part in found for path in part.paths) == sorted(paths)
 

@@ -186,7 +186,7 @@ def neighbourhood(
     found = _graph(crawl, hosts).neighbourhood(url, depth, limit)
     if output is not None:
         from gossamer.serve.drawing import link_map
-        from gossamer.serve.views import drawing_styles, link
+        from gossamer.serve.rendering import drawing_styles, link
 
         _draw(output, link_map.columns(found, link, drawing_styles()))
         return
@@ -257,7 +257,7 @@ def stats(
     bow_tie = structure.pop("bow_tie")
     if picture is not None:
         from gossamer.serve.drawing import charts
-        from gossamer.serve.views import drawing_styles
+        from gossamer.serve.rendering import drawing_styles
 
         what = "hosts" if hosts else "pages"
         _draw(picture, charts.degrees_picture(graph.spread, what, drawing_styles()))

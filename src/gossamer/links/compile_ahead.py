@@ -81,7 +81,7 @@ def call_each() -> None:
     from gossamer.config import RankConfig
     from gossamer.links.bvgraph.adoption import adopt
     from gossamer.links.bvgraph.files import BvGraph
-    from gossamer.links.graph import naming, string_arrays
+    from gossamer.links.graph import name_arrays, string_arrays
     from gossamer.links.graph.overlaid import Overlaid
     from gossamer.links.rank.fetched_nodes import hashes_of
     from gossamer.links.rank.power import fixed_point, share_votes
@@ -96,9 +96,9 @@ def call_each() -> None:
             each.successors(0)
             list(each.rows())
         names = pa.array(["org,example,a  https /", "org,example,b  https /"], pa.large_string())
-        naming.DomainNumbers().number(naming.split_by_host(names).hosts)
+        name_arrays.DomainNumbers().number(name_arrays.split_by_host(names).hosts)
         string_arrays.find_places(names, names)
-        for strings in (naming.urls_of, naming.hosts_of, hashes_of):
+        for strings in (name_arrays.urls_of, name_arrays.hosts_of, hashes_of):
             strings(names)
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
         with SpanThreads(graph.nodes, 1) as threads:

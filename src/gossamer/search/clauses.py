@@ -64,7 +64,7 @@ def bonus_for_pages(found: Query, more: Iterable[Query]) -> Query:
     return any_of([Query.boolean_query([(Occur.Must, found), (Occur.Must, each)]) for each in more])
 
 
-def unit_query(schema: Schema, field: str, unit: Unit, slop: int = 0) -> Query:
+def unit_clause(schema: Schema, field: str, unit: Unit, slop: int = 0) -> Query:
     """BM25 of a term, or of a phrase whose terms may be up to `slop` positions apart."""
     if len(unit) > 1:
         return Query.phrase_query(schema, field, [*unit], slop)
@@ -72,7 +72,7 @@ def unit_query(schema: Schema, field: str, unit: Unit, slop: int = 0) -> Query:
     return Query.term_query(schema, field, unit[0], "freq")
 
 
-def unit_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Query:
+def unit_clause_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Query:
     """A unit that counts once, however often a page has it: BM25 of a term, the idf of a phrase.
 
     The title `vector::vector` is no more about vectors than `vector`.
@@ -92,7 +92,7 @@ def first_words_bonus(
     """
     found = [
         Query.const_score_query(
-            unit_query(schema, "first_words", unit), weight * idf_sum(unit, "text", among)
+            unit_clause(schema, "first_words", unit), weight * idf_sum(unit, "text", among)
         )
         for unit, weight in weights.items()
         if weight and all(here.pages("first_words", term) for term in unit)
@@ -103,5 +103,5 @@ def first_words_bonus(
 
 def exclude_text_matches(scored: Query, schema: Schema, unit: Unit) -> Query:
     """The scores of a query, on pages whose text lacks a unit."""
-    lacks = (Occur.MustNot, unit_query(schema, "text", unit))
+    lacks = (Occur.MustNot, unit_clause(schema, "text", unit))
     return Query.boolean_query([(Occur.Must, scored), lacks])

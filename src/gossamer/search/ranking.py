@@ -55,8 +55,8 @@ from gossamer.search.clauses import (
     bonus_for_pages,
     exclude_text_matches,
     first_words_bonus,
-    unit_once,
-    unit_query,
+    unit_clause,
+    unit_clause_once,
 )
 from gossamer.search.filters import exceptions, filter_query
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
@@ -402,8 +402,8 @@ class QueryPlan:
     def _bm25(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""
         if field == "title":
-            found = unit_once(self._schema, field, unit, self._statistics)
+            found = unit_clause_once(self._schema, field, unit, self._statistics)
         else:
-            found = unit_query(self._schema, field, unit, slop)
+            found = unit_clause(self._schema, field, unit, slop)
         weight *= idf_correction(unit, field, self._statistics, self._whole)
         return found if weight == 1 else Query.boost_query(found, weight)

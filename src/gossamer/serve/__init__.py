@@ -12,7 +12,8 @@ two.
                       fair_queue.py decides which request starts next, and reloader.py holds the
                       searcher of the newest index
     cluster/          search processes, on this machine and on others
-    web/              the pages and the API (starlette); views.py and templates/ render their HTML
+    web/              the pages and the API (starlette)
+    rendering.py      renders their HTML from templates/
     cached_copy.py    the stored copy of a page, shown in a sandbox
     graphs.py         the newest link graphs
     drawing/          charts, the neighbourhood of a page, and the parts of a site

@@ -146,7 +146,7 @@ class Lookup:
     def _groups_of(self, path: str) -> _Groups:
         with self._guard:
             if (groups := self._groups.get(path)) is None:
-                with _errors(path):
+                with _lookup_errors(path):
                     metadata = parquet.metadata(path)
                 rows = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
                 groups = _Groups(metadata, np.cumsum([0, *rows[:-1]]))
@@ -213,7 +213,10 @@ def open_checked(
 ) -> Iterator[pq.ParquetFile]:
     """Open a file of a dataset, and check that it has these columns."""
     # Without pre_buffer, only the chunks of these columns are read, when they are decoded.
-    with _errors(path), parquet.open_parquet(path, metadata=metadata, pre_buffer=False) as file:
+    with (
+        _lookup_errors(path),
+        parquet.open_parquet(path, metadata=metadata, pre_buffer=False) as file,
+    ):
         lacking = [name for name in columns if name not in file.schema_arrow.names]
         if lacking:
             what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
@@ -222,7 +225,7 @@ def open_checked(
 
 
 @contextmanager
-def _errors(path: str) -> Iterator[None]:
+def _lookup_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowInvalid) as error:

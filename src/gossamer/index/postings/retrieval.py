@@ -6,9 +6,9 @@ lnc.ltc of Salton and Buckley ("Term-weighting approaches in automatic text retr
     w(q, t) = (1 + ln tf(q, t)) · ln(N / df(t))         of a query's term,
     score   = Σ w(q, t) · w(d, t) / (|w(d)| · |w(q)|)   the cosine of the angle between them,
 
-where N documents are indexed, and |w(d)|, the `norm` of a document, is over all of its terms and
-computed when it is indexed. So a score needs only the document's norm and the postings of the
-query's terms. A term that all documents have weighs nothing.
+where N documents are indexed, and |w(d)|, the `document_norm` of a document, is over all of its
+terms and computed when it is indexed. So a score needs only the document's norm and the postings of
+the query's terms. A term that all documents have weighs nothing.
 
 `Scored` is an intermediate result: documents in rising order, with the sums over some of the terms.
 Two of them merge into one, so sums can be computed in one place or passed from node to node.
@@ -45,7 +45,7 @@ class Scored:
 NO_DOCUMENTS = Scored(np.empty(0, np.int32), np.empty(0))
 
 
-def norm(occurrences: Collection[int]) -> float:
+def document_norm(occurrences: Collection[int]) -> float:
     """|w(d)| of a document whose terms have these numbers of occurrences."""
     weights = 1 + np.log(np.fromiter(occurrences, np.float64, len(occurrences)))
     return math.sqrt(weights @ weights)

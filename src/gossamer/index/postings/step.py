@@ -15,7 +15,7 @@ from gossamer.index.format import selection
 from gossamer.index.format.analysis import compose, plain_analyzer
 from gossamer.index.postings.blocks import PartitionWriter
 from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
-from gossamer.index.postings.retrieval import norm
+from gossamer.index.postings.retrieval import document_norm
 from gossamer.state import sorted_parts
 from gossamer.state.heartbeats import Heartbeat, clear
 from gossamer.storage import task_output
@@ -114,7 +114,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
                 "number": number,
                 "url": row["url"],
                 "words": counts.total(),
-                "norm": norm(counts.values()),
+                "norm": document_norm(counts.values()),
             }
         )
         if len(rows) == NUMBERED_ROWS:

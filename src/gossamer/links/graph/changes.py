@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links import current_links
-from gossamer.links.graph import covered, host_links, naming, overlaid, vote_reading
+from gossamer.links.graph import covered, host_links, name_arrays, overlaid, vote_reading
 from gossamer.links.graph.names import RECENT, NamesWriter
 from gossamer.links.graph.overlaid import Overlaid, split_overlay
 from gossamer.links.graph.stored import open_graph
@@ -145,7 +145,7 @@ def _read_crawled(
         urls, *ends = vote_reading.read_ends(share)
         is_source, is_used = np.zeros((2, len(urls)), bool)
         is_source[ends[0]] = is_used[ends[0]] = is_used[ends[1]] = True
-        listed = naming.names_of(urls.filter(pa.array(is_used)))
+        listed = name_arrays.names_of(urls.filter(pa.array(is_used)))
         known = names.numbers(listed)
         others = listed.filter(pa.array(known < 0))
         unknown = pa.concat_arrays([unknown, others.filter(pc.invert(pc.is_in(others, unknown)))])
@@ -155,7 +155,7 @@ def _read_crawled(
         arcs.append(numbers[np.stack(ends)])
         recent.append(_names_with_numbers(listed, known, is_source[is_used]))
         left = left.filter(pc.invert(pc.is_in(left, urls.filter(pa.array(is_source)))))
-    listed = naming.names_of(left)  # pages without links now
+    listed = name_arrays.names_of(left)  # pages without links now
     known = names.numbers(listed)
     recent.append(_names_with_numbers(listed, known, known >= 0))
     answered = pa.concat_tables(recent)

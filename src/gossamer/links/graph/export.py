@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer.errors import UsageError
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.names import host_prefixes
 from gossamer.links.graph.stored import open_graph
 
@@ -122,7 +122,7 @@ def _batches(graph: StoredGraph) -> Iterator[_Links]:
 def _by_url(graph: StoredGraph) -> Iterator[pa.RecordBatch]:
     for links in _batches(graph):
         nodes, places = np.unique(np.concatenate(links), return_inverse=True)
-        urls = naming.urls_of(graph.names.take(nodes).cast(LONG))
+        urls = name_arrays.urls_of(graph.names.take(nodes).cast(LONG))
         ends = (urls.take(pa.array(end)) for end in np.split(places, 2))
         yield pa.RecordBatch.from_arrays(list(ends), schema=_SCHEMA)
 
@@ -145,7 +145,7 @@ def _graphml(graph: StoredGraph, out: Any) -> None:
     outlinks, inlinks = (
         _digits(each.outdegrees(0, nodes.size)) for each in (graph.forward, graph.transposed)
     )
-    urls = (naming.urls_of(each.cast(LONG)) for each in (names, host_prefixes(names)))
+    urls = (name_arrays.urls_of(each.cast(LONG)) for each in (names, host_prefixes(names)))
     values = *map(_xml, urls), inlinks, outlinks
     data = [
         text

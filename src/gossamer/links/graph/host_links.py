@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
-from gossamer.links.graph import covered, naming
+from gossamer.links.graph import covered, name_arrays
 from gossamer.links.graph.names import Names, host_prefixes
 from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.graph.stored import is_imported, open_graph
@@ -74,7 +74,7 @@ def links_between_hosts(work: Workspace) -> LinksBetweenHosts | None:
         return None
     of_hosts = read_built_hosts(work)
     pages = open_graph(work, "page")
-    added = [*naming.read_names(f"{work.root}/{file.path}" for file in pages.added)]
+    added = [*name_arrays.read_names(f"{work.root}/{file.path}" for file in pages.added)]
     names = pa.concat_arrays([pa.array([], pa.large_string()), *added])
     changes = changes_between_hosts(of_hosts, names, split_overlay(pages.forward)[1])
     count = of_hosts.graph.nodes + len(changes.added)
@@ -91,10 +91,10 @@ def links_between_hosts(work: Workspace) -> LinksBetweenHosts | None:
     pairs = np.append(pairs, wanted[~is_there])
     links = np.append(links, changes.links[~is_there])
     stay = links > 0
-    listed = naming.read_names(
+    listed = name_arrays.read_names(
         f"{work.root}/{file.path}" for file in open_graph(work, "host").listed
     )
-    hosts = pa.concat_arrays([pa.array([], pa.large_string()), *map(naming.hosts_of, listed)])
+    hosts = pa.concat_arrays([pa.array([], pa.large_string()), *map(name_arrays.hosts_of, listed)])
     return LinksBetweenHosts(hosts, *np.divmod(pairs[stay], count), links[stay])
 
 
@@ -144,7 +144,7 @@ def changes_between_hosts(
 
 def hosts_of_pages(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
     """The hosts of pages that are neighbours, by name, and the numbers of pages of each."""
-    starts, _ = naming.find_host_runs(*text_of(pages))
+    starts, _ = name_arrays.find_host_runs(*text_of(pages))
     names = host_prefixes(pages.take(pa.array(starts)))
     return names.cast(pa.string()), np.diff(starts, append=len(pages))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs
 from gossamer.links.graph.host_links import hosts_of_pages
 from gossamer.links.graph.names import SCHEMAS, NamesWriter
@@ -27,7 +27,7 @@ def write_host_names(work: Workspace, pages: Sequence[File], attempt: str) -> Se
     """Write the names of the hosts of pages, whose names are in these files."""
     writer = NamesWriter(work.root, attempt, "host")
     last, many = "", 0
-    for batch in naming.read_names(f"{work.root}/{file.path}" for file in pages):
+    for batch in name_arrays.read_names(f"{work.root}/{file.path}" for file in pages):
         listed, counts = hosts_of_pages(batch)
         if last == listed[0].as_py():
             counts[0] += many

@@ -23,7 +23,7 @@ from gossamer.errors import StoreError, UsageError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.adoption import adopt
 from gossamer.links.bvgraph.files import with_ending
-from gossamer.links.graph import arc_runs, naming, task_files, url_lists
+from gossamer.links.graph import arc_runs, name_arrays, task_files, url_lists
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs, transpose_rows
 from gossamer.links.graph.building import write_graphs
 from gossamer.links.graph.covered import Imported
@@ -155,7 +155,7 @@ def _number_lines(
 def name_lines(task: LinesToName) -> Iterator[task_output.Row]:
     """Write the names of lines, and the place of each line among them, or NONE."""
     urls = parquet.read_table(task.path, columns=["url"])["url"].combine_chunks()
-    listed, ranks = sort_distinct(naming.names_of(urls.drop_null().cast(pa.large_string())))
+    listed, ranks = sort_distinct(name_arrays.names_of(urls.drop_null().cast(pa.large_string())))
     places = np.full(len(urls), NONE, np.int64)
     places[urls.is_valid().to_numpy(zero_copy_only=False)] = ranks
     if len(listed):

@@ -126,7 +126,7 @@ def look_up_recent(paths: Sequence[str], names: pa.StringArray) -> Numbers:
     """The numbers of names in files of RECENT; -1 if they are not there. Raises MissingFile."""
     found = np.full(len(names), -1, np.int64)
     for path in paths:
-        with _errors(path):
+        with _names_errors(path):
             recent = parquet.read_table(path)
         at = pc.index_in(names, recent["name"].combine_chunks().cast(names.type))
         is_there = at.is_valid().to_numpy(zero_copy_only=False)
@@ -237,7 +237,7 @@ class _Sorted:
         self._metadata: list[pq.FileMetaData] = []
         """Of each file; reading it takes longer than decoding a group."""
         for path in paths:
-            with _errors(path):
+            with _names_errors(path):
                 self._metadata.append(parquet.metadata(path))
         self.count = sum(metadata.num_rows for metadata in self._metadata)
         self._decoded = lru_cache(GROUPS_KEPT)(self._decode)
@@ -351,7 +351,7 @@ class _NamesFile:
     def _read_groups(self, groups: Sequence[_Group]) -> pa.ChunkedArray:
         file = groups[0].file
         path = self._paths[file]
-        with _errors(path):
+        with _names_errors(path):
             if self._number != file:
                 self._number = file
                 metadata = self._metadata[file]
@@ -362,7 +362,7 @@ class _NamesFile:
 
 
 @contextmanager
-def _errors(path: str) -> Iterator[None]:
+def _names_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException) as error:

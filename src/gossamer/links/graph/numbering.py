@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph import names, naming, task_files
+from gossamer.links.graph import name_arrays, names, task_files
 from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import files, task_output
 from gossamer.storage.copies import local
@@ -115,8 +115,8 @@ def merge_names(part: NamesToMerge) -> Iterator[Row]:
         pa.concat_arrays(_open_names(path)[begin:end] for path, begin, end in part.slices)
     )
     writer = names.NamesWriter(part.root, part.attempt, "page", part.number)
-    for begin in range(0, len(found), naming.BATCH):
-        some = found[begin : begin + naming.BATCH]
+    for begin in range(0, len(found), name_arrays.BATCH):
+        some = found[begin : begin + name_arrays.BATCH]
         writer.write(pa.table({"name": some.cast(pa.string())}))
     yield from writer.close()
     yield task_files.save_array(part.root, part.scratch, NUMBERS, part.number, numbers)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links import current_links
-from gossamer.links.graph import naming, numbering, task_files
+from gossamer.links.graph import name_arrays, numbering, task_files
 from gossamer.links.graph.numbering import MEGABYTE
 from gossamer.state import sorted_parts
 from gossamer.storage import parquet
@@ -147,7 +147,7 @@ def name_ends(share: Share) -> Iterator[Row]:
     if not used.any():
         return
     names, ranks = numbering.sort_distinct(
-        naming.names_of(urls if used.all() else urls.filter(pa.array(used)))
+        name_arrays.names_of(urls if used.all() else urls.filter(pa.array(used)))
     )
     places = np.empty(len(urls), np.int32)
     places[used] = ranks

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.string_arrays import text_of
 from gossamer.links.rank import kernels
 from gossamer.state import lsm
@@ -98,8 +98,8 @@ def look_up_nodes(
 
     `fetched_hosts`: the hosts that have fetched pages, if they are known already.
     """
-    keys_of = naming.urls_of if kind == "page" else naming.hosts_of
-    names = naming.read_names(f"{work.root}/{file.path}" for file in graph.listed)
+    keys_of = name_arrays.urls_of if kind == "page" else name_arrays.hosts_of
+    names = name_arrays.read_names(f"{work.root}/{file.path}" for file in graph.listed)
     hashes = [hashes_of(keys_of(batch)) for batch in names]
     places = NodesByHash(np.concatenate([np.empty(0, np.uint64), *hashes]))
     nodes, keys = [], []
@@ -133,7 +133,7 @@ def look_up_nodes(
 def _read_fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
     for file in work.scratch_files(fetched_keys(work, kind)):
         with parquet.open_parquet(f"{work.root}/{file.path}") as keys:
-            for batch in keys.iter_batches(naming.BATCH):
+            for batch in keys.iter_batches(name_arrays.BATCH):
                 yield batch.column("key").cast(pa.large_string())
 
 
@@ -142,7 +142,7 @@ def _read_last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeSt
     (key,) = DATASETS[dataset].key
     for stored in work.store.files(dataset):
         with open_checked(f"{work.root}/{stored.path}", dataset, [key, "rank"]) as file:
-            for batch in file.iter_batches(naming.BATCH, columns=[key, "rank"]):
+            for batch in file.iter_batches(name_arrays.BATCH, columns=[key, "rank"]):
                 keys = batch.column(key).cast(pa.large_string())
                 yield keys, batch.column("rank").fill_null(0).to_numpy()
 

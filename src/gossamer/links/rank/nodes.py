@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.names import name_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def describe_nodes(
     domains, factors = np.empty(count, np.int32), np.ones(count)
     trusted, distrusted = marks = np.zeros((len(lists), fetched.size), bool)
     fetched_hosts = [_hosts_beside(known.others, kind)]
-    numbers, end = naming.DomainNumbers(), 0
+    numbers, end = name_arrays.DomainNumbers(), 0
     for batch in host_batches(work, graph, kind):
         if batch.nodes.stop > count:
             break
@@ -106,7 +106,7 @@ def describe_nodes(
 
 def _hosts_beside(others: pa.LargeStringArray, kind: str) -> pa.LargeStringArray:
     """The hosts of what is fetched but no node: of pages, or hosts themselves."""
-    return naming.hosts_of(naming.names_of(others)) if kind == "page" else others
+    return name_arrays.hosts_of(name_arrays.names_of(others)) if kind == "page" else others
 
 
 def _mark_pages(
@@ -138,11 +138,11 @@ def _hosts_and_sizes(
         for files in (graph.listed, graph.hosts, graph.added)
     )
     if kind == "host":
-        for names in naming.read_names(listed):
-            yield naming.split_by_host(names).hosts, np.ones(len(names), np.int64)
+        for names in name_arrays.read_names(listed):
+            yield name_arrays.split_by_host(names).hosts, np.ones(len(names), np.int64)
         return
-    for names, pages in naming.read_host_sizes(hosts):
-        yield naming.split_by_host(names).hosts, pages
-    for names in naming.read_names(added):
-        runs = naming.split_by_host(names)
+    for names, pages in name_arrays.read_host_sizes(hosts):
+        yield name_arrays.split_by_host(names).hosts, pages
+    for names in name_arrays.read_names(added):
+        runs = name_arrays.split_by_host(names)
         yield runs.hosts, np.diff(runs.starts, append=len(names))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank.nodes import host_batches
 from gossamer.state.lookup import open_checked
@@ -95,12 +95,12 @@ def _keys_of_nodes(
     if known.listed:
         listed, left = graph.added, split_overlay(graph.forward)[0].nodes
         with open_checked(known.listed, dataset.name, dataset.key) as file:
-            for batch in file.iter_batches(naming.BATCH, columns=[*dataset.key]):
+            for batch in file.iter_batches(name_arrays.BATCH, columns=[*dataset.key]):
                 keys = batch.column(0)[:left]
                 left -= len(keys)
                 yield keys
-    keys_of = naming.urls_of if kind == "page" else naming.hosts_of
-    for names in naming.read_names(f"{work.root}/{file.path}" for file in listed):
+    keys_of = name_arrays.urls_of if kind == "page" else name_arrays.hosts_of
+    for names in name_arrays.read_names(f"{work.root}/{file.path}" for file in listed):
         yield keys_of(names)
 
 
@@ -125,7 +125,7 @@ def write_host_sizes(
         _size_table(batch.hosts, batch.count_set(is_ranked))
         for batch in host_batches(work, graph, "page")
     ]
-    runs = naming.split_by_host(naming.names_of(others))
+    runs = name_arrays.split_by_host(name_arrays.names_of(others))
     counted.append(_size_table(runs.hosts, np.diff(runs.starts, append=len(others))))
     sums = pa.concat_tables(counted).group_by("host").aggregate([("pages", "sum")])
     sizes = sums.rename_columns(["host", "pages"]).filter(pc.field("pages") > 0)

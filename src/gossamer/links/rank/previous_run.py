@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.links.graph import naming
+from gossamer.links.graph import name_arrays
 from gossamer.links.graph.overlaid import split_overlay
 from gossamer.links.rank.fetched_nodes import KnownNodes
 from gossamer.state.lookup import open_checked
@@ -89,14 +89,14 @@ def recall_nodes(work: Workspace, graph: StoredGraph) -> KnownNodes | None:
     built = split_overlay(graph.forward)[0].nodes
     bits = np.unpackbits(np.frombuffer(last.fetched, np.uint8), count=last.rows).astype(bool)
     ranks, urls = _read_ranks(work, last, built)
-    numbers = graph.names.numbers(naming.names_of(urls))
+    numbers = graph.names.numbers(name_arrays.names_of(urls))
     fetched = np.zeros(graph.forward.nodes, bool)
     fetched[:built] = bits[:built]
     is_node = numbers >= 0
     fetched[numbers[is_node]] = bits[built:][is_node]
     others, are_fetched = [urls.filter(pa.array(~is_node))], [bits[built:][~is_node]]
     for pages, statuses in _read_statuses(work, newer):
-        found = graph.names.numbers(naming.names_of(pages))
+        found = graph.names.numbers(name_arrays.names_of(pages))
         fetched[found[found >= 0]] = statuses[found >= 0]
         others.append(pages.filter(pa.array(found < 0)))
         are_fetched.append(statuses[found < 0])

@@ -9,7 +9,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from gossamer.serve.views import render
+from gossamer.serve.rendering import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -106,9 +106,9 @@ def merge_layers(
         (runs if is_sorted(job, file.path) else others).append(file)
     tasks = 1 if sum(file.bytes for file in others) <= SMALL_BYTES else work.engine.workers
     shares = [[file.path for file in share] for share in balance(others, tasks)]
-    made = [str(row["path"]) for row in _map_tasks(work, shares, partial(sort, job))]
+    made = [str(row["path"]) for row in _map_tasks(work, shares, partial(sort_files, job))]
     paths = sorted([*made, *(file.path for file in runs)])
-    rows = _map_tasks(work, list(ranges(job, paths)), partial(merge, job))
+    rows = _map_tasks(work, list(divide_into_ranges(job, paths)), partial(merge_range, job))
     version, since = max(each.version for each in layers), min(each.since for each in layers)
     return [
         structs.replace(layer, version=version, since=since)
@@ -123,12 +123,12 @@ def _map_tasks(work: Workspace, tasks: Sequence[Any], run: Any) -> list[dict[str
 def is_sorted(job: MergeJob, path: str) -> bool:
     """Whether a file says that its rows are sorted as a merge needs them."""
     metadata = parquet.metadata(f"{job.root}/{path}")
-    order = order_of(job.dataset)
+    order = merge_order(job.dataset)
     groups = range(metadata.num_row_groups)
     return all(metadata.row_group(number).sorting_columns == order for number in groups)
 
 
-def order_of(dataset: str) -> tuple[pq.SortingColumn, ...]:
+def merge_order(dataset: str) -> tuple[pq.SortingColumn, ...]:
     """How Parquet names the order of merged files."""
     order = [(RULES[dataset][0], "ascending"), ("round", "descending")]
     schema = DATASETS[dataset].schema
@@ -136,7 +136,7 @@ def order_of(dataset: str) -> tuple[pq.SortingColumn, ...]:
     return found
 
 
-def ranges(job: MergeJob, paths: Sequence[str]) -> Iterator[KeyRange]:
+def divide_into_ranges(job: MergeJob, paths: Sequence[str]) -> Iterator[KeyRange]:
     """Ranges of keys, each with about `Sizes.file` of sorted rows, and the files that have some."""
     groups: list[tuple[str, int]] = []
     ends: dict[str, str | None] = {}
@@ -177,7 +177,7 @@ def bounds(metadata: pq.FileMetaData, key: str) -> Iterator[tuple[str | None, st
         yield (statistics.min, statistics.max) if known else (None, None)
 
 
-def sort(job: MergeJob, paths: Sequence[str]) -> Iterator[Row]:
+def sort_files(job: MergeJob, paths: Sequence[str]) -> Iterator[Row]:
     """Write the rows of files to sorted ones."""
     held: list[pa.Table] = []
     size = 0
@@ -199,7 +199,7 @@ def _sorted_file(job: MergeJob, held: Sequence[pa.Table]) -> list[Row]:
     return groups.close()
 
 
-def merge(job: MergeJob, part: KeyRange) -> list[Row]:
+def merge_range(job: MergeJob, part: KeyRange) -> list[Row]:
     """Write the rows of a range that stay."""
     groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
     with ExitStack() as open_:
@@ -207,7 +207,7 @@ def merge(job: MergeJob, part: KeyRange) -> list[Row]:
             open_.enter_context(parquet.open_parquet(f"{job.root}/{path}", pre_buffer=False))
             for path in part.paths
         ]
-        for rows in blocks(job, [SortedRun(job, file, part) for file in files]):
+        for rows in merge_blocks(job, [SortedRun(job, file, part) for file in files]):
             stays = mark_kept(job.dataset, rows, job.window)
             if job.outdated:
                 stays &= ~_mark_outdated(job, rows)
@@ -258,7 +258,7 @@ def _count_below(keys: pa.ChunkedArray, key: str) -> int:
     return int(pc.sum(pc.less(keys, key)).as_py() or 0)
 
 
-def blocks(job: MergeJob, runs: Sequence[SortedRun]) -> Iterator[pa.Table]:
+def merge_blocks(job: MergeJob, runs: Sequence[SortedRun]) -> Iterator[pa.Table]:
     """The rows of all runs in their order, with all rows of a key in one block."""
     while True:
         for run in runs:
@@ -320,7 +320,7 @@ class Groups:
     """Writes rows to a file, in row groups of bounded sizes."""
 
     def __init__(self, job: MergeJob, dataset: str, attempt: str, group: int) -> None:
-        encoding: dict[str, Any] = {"sorting_columns": order_of(job.dataset)}
+        encoding: dict[str, Any] = {"sorting_columns": merge_order(job.dataset)}
         if job.dataset == DOCUMENTS.name:
             encoding |= SMALL_PAGES
         schema = DATASETS[job.dataset].schema

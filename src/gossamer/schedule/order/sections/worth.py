@@ -52,7 +52,7 @@ SMALL = 2 * TRIED
 """Pages of a rest up to which all are on trial."""
 
 
-class Tree(NamedTuple):
+class WorthTree(NamedTuple):
     """Places of sections, in the order of a table, and after them the places of their rests.
 
     Each array holds one entry per place. The rest of a section lies in that section.
@@ -76,7 +76,7 @@ class Tree(NamedTuple):
         return are
 
     @classmethod
-    def from_sections(cls, sections: pa.Table) -> Tree:
+    def from_sections(cls, sections: pa.Table) -> WorthTree:
         names = sections["section"].to_pylist()
         place = {name: n for n, name in enumerate(names)}
         around = [place[next(each for each in _outwards(name) if each in place)] for name in names]
@@ -111,7 +111,7 @@ def add_section_worth(
 
     `finds` counts pages in parts of `unit`; `pages`: those of a round.
     """
-    tree = Tree.from_sections(sections)
+    tree = WorthTree.from_sections(sections)
     counts = PageCounts(
         *(
             tree.append_rests(sections[name].to_numpy().astype(np.float64))
@@ -126,7 +126,7 @@ def add_section_worth(
     return sections
 
 
-def _yields(tree: Tree, finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
+def _yields(tree: WorthTree, finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     """Return how many new pages a visit to each section brings, less what is found LATER anyway."""
     of_visits = pc.is_null(finds["target"])
     seen = _spread_outwards(tree, _place_finds(finds.filter(of_visits), names, unit))
@@ -137,7 +137,7 @@ def _yields(tree: Tree, finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Y
     return Yields(source, target, LATER * found / (visits[source] + PRIOR))
 
 
-def _worth_of_visits(tree: Tree, counts: PageCounts, yields: Yields) -> Floats:
+def _worth_of_visits(tree: WorthTree, counts: PageCounts, yields: Yields) -> Floats:
     """Return the worth of a visit to each section; a cautious one of sections hardly tried."""
     index = indices(_smooth_means(tree, counts.fit, counts.asked), yields)
     worth = _smooth_means(tree, index * counts.asked, counts.asked)
@@ -146,7 +146,7 @@ def _worth_of_visits(tree: Tree, counts: PageCounts, yields: Yields) -> Floats:
 
 
 def _explored_pages(
-    tree: Tree, counts: PageCounts, worth: Floats, pages: int, explore_share: float
+    tree: WorthTree, counts: PageCounts, worth: Floats, pages: int, explore_share: float
 ) -> float:
     """Return how many pages of a round are on trial at most."""
     if not explore_share:
@@ -156,7 +156,7 @@ def _explored_pages(
     return float(max(explore_share * pages, room / 2))
 
 
-def _trial_shares(tree: Tree, counts: PageCounts, explored: float) -> Floats:
+def _trial_shares(tree: WorthTree, counts: PageCounts, explored: float) -> Floats:
     """Return the share of each section's pages that is on trial, `explored` pages in all."""
     size, tried = (each[tree.everywhere] for each in (counts.known, counts.asked))
     if not explored:
@@ -180,7 +180,7 @@ def _outwards(section: str) -> list[str]:
     return ["/".join([host, *folders[:n], ""]) for n in range(most, -1, -1)] + [section]
 
 
-def _smooth_means(tree: Tree, sums: Floats, counts: Floats) -> Floats:
+def _smooth_means(tree: WorthTree, sums: Floats, counts: Floats) -> Floats:
     """Return the mean of each section, to which the section that it is part of adds PRIOR visits.
 
     It is part of the same path on all hosts; such a path is part of the one around it.
@@ -197,7 +197,7 @@ def _smooth_means(tree: Tree, sums: Floats, counts: Floats) -> Floats:
 
 
 def _lower_untried(
-    tree: Tree, worth: Floats, index: Floats, asked: Floats, is_tried: Flags
+    tree: WorthTree, worth: Floats, index: Floats, asked: Floats, is_tried: Flags
 ) -> Floats:
     """Lower the worth of sections that were hardly tried; return all.
 
@@ -213,7 +213,7 @@ def _lower_untried(
     return worth
 
 
-def _novelty(tree: Tree, is_new: Flags, tried: Floats) -> Floats:
+def _novelty(tree: WorthTree, is_new: Flags, tried: Floats) -> Floats:
     """Return how much each new section can teach: the less, the more beside it were tried.
 
     A calendar has ever more years and months, and a forum may have a folder for each thread: none
@@ -255,7 +255,7 @@ def _place_finds(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     return Yields(len(names) + source, len(names) + target, finds["pages"].to_numpy() / unit)
 
 
-def _spread_outwards(tree: Tree, finds: Yields) -> Yields:
+def _spread_outwards(tree: WorthTree, finds: Yields) -> Yields:
     """Add the same finds to the sections around, and to the same paths on all hosts."""
     found = [finds]
     for _ in range(tree.depth - 1):

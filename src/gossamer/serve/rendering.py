@@ -23,7 +23,7 @@ NEIGHBOURS = 3
 
 
 def render(template: str, **values: object) -> str:
-    return _environment().get_template(template).render(**values)
+    return _template_environment().get_template(template).render(**values)
 
 
 def link(url: str) -> str:
@@ -53,7 +53,7 @@ def filtering(url: str, name: str) -> str:
     return f'{name}:"{url}"' if set(url) & set("()") else f"{name}:{url}"
 
 
-def numbers(current: int, last: int) -> list[int]:
+def page_numbers(current: int, last: int) -> list[int]:
     """The numbers of the result pages that the current one links to."""
     return list(range(max(1, current - NEIGHBOURS), min(last, current + NEIGHBOURS) + 1))
 
@@ -80,7 +80,7 @@ def drawing_styles() -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _template_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -89,7 +89,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     shown = (day, moment, size, duration, percent)
-    for function in (link, crumbs, snippet, narrowing, filtering, numbers, *shown):
+    for function in (link, crumbs, snippet, narrowing, filtering, page_numbers, *shown):
         environment.filters[function.__name__] = function
     environment.filters["grouped"] = "{:,}".format
     return environment
