@@ -64,7 +64,7 @@ def test_a_host_is_asked_for_high_scores_first_and_equal_ones_in_turn() -> None:
     rows = []
     for _ in range(4):
         rows.append(taken(target, 0).row)
-        target.done("a", 0, "ok")
+        target.finish("a", 0, "ok")
     assert rows == [1, 3, 2, 0]
 
 
@@ -80,7 +80,7 @@ def test_the_best_hosts_are_in_turn_first_when_not_all_can_be() -> None:
         fill(target, host, [2.0**number], number)
     assert [taken(target, 0).host, taken(target, 0).host] == ["d", "c"]
     assert target.next(0) == inf
-    target.done("d", 0, "ok")
+    target.finish("d", 0, "ok")
     assert taken(target, 0).host == "b"
 
 
@@ -98,7 +98,7 @@ def test_a_host_that_is_out_is_not_asked_again() -> None:
     fill(target, "a", [2, 1])
     taken(target, 0)
     assert target.next(1_000) == inf
-    target.done("a", 1_000, "ok")
+    target.finish("a", 1_000, "ok")
     assert taken(target, 1_000).row == 1
 
 
@@ -106,7 +106,7 @@ def test_the_delay_begins_when_the_exchange_has_ended() -> None:
     target = frontier()
     fill(target, "a", [2, 1])
     taken(target, 0)
-    target.done("a", 7.0, "ok")
+    target.finish("a", 7.0, "ok")
     assert target.next(7.25) == pytest.approx(0.75)
     assert taken(target, 8.0).row == 1
 
@@ -115,10 +115,10 @@ def test_a_slow_host_is_left_alone_for_longer_but_not_beyond_patience() -> None:
     target = frontier(delay_factor=5)
     fill(target, "a", [3, 2, 1])
     taken(target, 0)
-    target.done("a", 2, "ok", elapsed_s=2)
+    target.finish("a", 2, "ok", elapsed_s=2)
     assert target.next(2) == 10
     taken(target, 12)
-    target.done("a", 32, "ok", elapsed_s=20)
+    target.finish("a", 32, "ok", elapsed_s=20)
     assert target.next(32) == 60
     assert taken(target, 92).row == 2
 
@@ -137,12 +137,12 @@ def test_what_is_known_of_a_host_is_minded() -> None:
     fill(target, "a", [2, 1])
     fill(target, "b", [1, 1])
     assert taken(target, 0).host == "b"
-    target.done("b", 0, "ok")
+    target.finish("b", 0, "ok")
     assert target.next(0) == 0.25
     assert taken(target, 0.25).host == "b"
     assert target.next(0.25) == 4.75
     taken(target, 5)
-    target.done("a", 5, "unreachable")
+    target.finish("a", 5, "unreachable")
     assert words(target) == {"failing"}
 
 
@@ -150,7 +150,7 @@ def test_a_host_stays_slow_after_its_queue_was_empty() -> None:
     target = frontier()
     fill(target, "a", [1])
     taken(target, 0)
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     assert target.next(0) is None
     fill(target, "a", [1])
     assert target.next(0) == DELAY_S
@@ -169,7 +169,7 @@ def test_a_row_that_is_put_back_comes_again_after_the_delay() -> None:
     fill(target, "a", [2, 1])
     turn = taken(target, 0)
     target.put_back(turn)
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     assert target.next(0) == DELAY_S
     assert taken(target, DELAY_S) == turn
 
@@ -180,7 +180,7 @@ def test_a_host_on_hold_waits_for_its_release() -> None:
     turn = taken(target, 0)
     target.put_back(turn)
     target.hold("a")
-    target.done("a", 0, "redirect")
+    target.finish("a", 0, "redirect")
     assert target.next(100) == inf
     target.release("a")
     assert taken(target, 100) == turn
@@ -191,11 +191,11 @@ def test_a_crawl_delay_can_only_slow_us_down() -> None:
     fill(target, "a", [3, 2, 1])
     taken(target, 0)
     target.slow_down("a", 0.1)
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     assert target.next(0) == DELAY_S
     taken(target, 1)
     target.slow_down("a", 5)
-    target.done("a", 1, "ok")
+    target.finish("a", 1, "ok")
     assert target.next(1) == 5
 
 
@@ -205,7 +205,7 @@ def test_a_crawl_delay_beyond_patience_gives_the_host_back() -> None:
     turn = taken(target, 0)
     target.put_back(turn)
     target.slow_down("a", 61)
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     fill(target, "a", [1], first=3)
     assert target.next(1e9) is None
     assert given_back(target) == [0, 1, 2, 3]
@@ -218,7 +218,7 @@ def test_a_crawl_delay_counts_from_the_exchange_that_is_over() -> None:
     fill(target, "a", [1])
     target.put_back(taken(target, 0))
     target.hold("a")
-    target.done("a", 0, "redirect")
+    target.finish("a", 0, "redirect")
     target.slow_down("a", 5)
     target.release("a")
     assert target.next(2) == 3
@@ -231,7 +231,7 @@ def test_failures_in_a_row_give_the_rest_of_the_host_back() -> None:
     for outcome in ("timeout", "ok", "timeout", "unreachable"):
         assert not target.given_back
         taken(target, now_s)
-        target.done("a", now_s, outcome)
+        target.finish("a", now_s, outcome)
         now_s += 60
     assert target.next(now_s) is None
     assert given_back(target) == [4]
@@ -245,11 +245,11 @@ def test_a_host_that_fails_is_left_alone_twice_as_long_each_time() -> None:
     now_s, first_s = 0.0, OUTCOMES["busy"].host_wait_s
     for wait_s in (first_s, 2 * first_s, 4 * first_s):
         taken(target, now_s)
-        target.done("a", now_s, "busy")
+        target.finish("a", now_s, "busy")
         assert target.next(now_s) == wait_s
         now_s += wait_s
     taken(target, now_s)
-    target.done("a", now_s, "busy")
+    target.finish("a", now_s, "busy")
     assert given_back(target) == [4]
     (host,) = target.hosts()
     assert (host.failures, host.ready_s) == (4, now_s + 8 * first_s)
@@ -268,7 +268,7 @@ def test_a_page_that_fails_says_nothing_of_its_host() -> None:
     fill(target, "a", [1, 1, 1, 1])
     for outcome in ("not_found", "server_error", "broken"):
         taken(target, 0)
-        target.done("a", 0, outcome)
+        target.finish("a", 0, outcome)
     assert taken(target, 0).row == 3
 
 
@@ -276,10 +276,10 @@ def test_retry_after_is_waited_for_as_long_as_patience_lasts() -> None:
     target = frontier()
     fill(target, "a", [4, 2, 1])
     taken(target, 0)
-    target.done("a", 0, "busy", retry_after_s=30)
+    target.finish("a", 0, "busy", retry_after_s=30)
     assert target.next(0) == 30
     taken(target, 30)
-    target.done("a", 30, "busy", retry_after_s=61)
+    target.finish("a", 30, "busy", retry_after_s=61)
     assert target.next(1e9) is None
     assert words(target) == {"busy"}
 
@@ -289,7 +289,7 @@ def test_retry_after_is_believed_until_it_does_not_help() -> None:
     fill(target, "a", [1] * 4)
     for now_s in (0, 2, 4):
         assert taken(target, now_s)
-        target.done("a", now_s, "busy", retry_after_s=2)
+        target.finish("a", now_s, "busy", retry_after_s=2)
     (host,) = target.hosts()
     assert host.ready_s == 4 + 4 * OUTCOMES["busy"].host_wait_s
     assert words(target) == {"failing"}
@@ -299,7 +299,7 @@ def test_retry_after_is_never_shorter_than_the_delay() -> None:
     target = frontier()
     fill(target, "a", [2, 1])
     taken(target, 0)
-    target.done("a", 0, "ok", retry_after_s=0)
+    target.finish("a", 0, "ok", retry_after_s=0)
     assert target.next(0) == DELAY_S
 
 
@@ -311,7 +311,7 @@ def test_hosts_of_an_address_take_turns() -> None:
     assert target.next(0) == 0.5
     assert taken(target, 0.5).host == "b"
     assert target.next(9) == inf  # both of its connections are open
-    target.done("a", 9, "ok")
+    target.finish("a", 9, "ok")
     assert taken(target, 9).host == "c"
 
 
@@ -320,7 +320,7 @@ def test_the_only_connection_of_an_address_is_spared_from_its_end_on() -> None:
     fill(target, "a", [1])
     fill(target, "b", [1], 1)
     taken(target, 0, "192.0.2.1")
-    target.done("a", 3, "ok")
+    target.finish("a", 3, "ok")
     assert target.next(3) == 0.5
 
 
@@ -342,7 +342,7 @@ def test_a_stop_gives_back_all_that_is_left() -> None:
     out = taken(target, 0)
     target.stop(STOP)
     target.put_back(out)
-    target.done(out.host, 9, "ok")
+    target.finish(out.host, 9, "ok")
     fill(target, "d", [1], 6)
     assert target.next(9) is None
     assert sorted(given_back(target)) == list(range(7))
@@ -353,7 +353,7 @@ def test_a_host_that_is_closed_is_asked_nothing_more() -> None:
     target = frontier(back_queues=1)
     fill(target, "a", [2, 1])
     taken(target, 0)
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     target.close("a", Reason("no_robots", "robots.txt: HTTP 503"))
     fill(target, "b", [1], 2)
     assert taken(target, 5).host == "b"
@@ -374,7 +374,7 @@ def test_an_own_host_has_as_many_requests_open_as_it_has_connections() -> None:
     target = own_frontier(3, rows=5)
     assert [taken(target, 0).row for _ in range(3)] == [0, 1, 2]
     assert target.next(0) == inf
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     assert taken(target, 0).row == 3
     assert target.next(0) == inf
 
@@ -390,8 +390,8 @@ def test_an_own_host_that_is_busy_is_left_alone_by_all_its_connections() -> None
     target = own_frontier(3, rows=9)
     for _ in range(3):
         taken(target, 0)
-    target.done("a", 0, "ok")
-    target.done("a", 0, "busy", retry_after_s=7)
+    target.finish("a", 0, "ok")
+    target.finish("a", 0, "busy", retry_after_s=7)
     assert target.next(0) == 7
     assert taken(target, 7).row == 3
 
@@ -401,10 +401,10 @@ def test_requests_that_fail_side_by_side_are_one_failure() -> None:
     for _ in range(3):
         taken(target, 0)
     for now_s in (1.0, 1.1, 1.2):
-        target.done("a", now_s, "timeout", elapsed_s=now_s)
+        target.finish("a", now_s, "timeout", elapsed_s=now_s)
     assert next(target.hosts()).failures == 1
     taken(target, 20)
-    target.done("a", 21, "timeout", elapsed_s=1)
+    target.finish("a", 21, "timeout", elapsed_s=1)
     assert next(target.hosts()).failures == 2
 
 
@@ -415,7 +415,7 @@ def test_an_own_host_that_is_held_is_asked_nothing_more_until_it_is_released() -
     assert target.next(0) == inf
     target.put_back(turn)
     target.release("a")
-    target.done("a", 0, "ok")
+    target.finish("a", 0, "ok")
     assert [taken(target, 0).row for _ in range(3)] == [0, 1, 2]
 
 
@@ -485,7 +485,7 @@ class World:
             if turn.host in self.held:
                 self.held.discard(turn.host)
                 self.target.release(turn.host)
-            self.target.done(turn.host, self.now_s, outcome, 0.0, wait)
+            self.target.finish(turn.host, self.now_s, outcome, 0.0, wait)
             ready_s = self.now_s + max(self.delay_s[turn.host], wait or 0)
             self.ready_s[turn.host] = max(self.ready_s[turn.host], ready_s)
 

@@ -57,7 +57,7 @@ def rows_kept(name: str, rows: list[Row], window: int) -> list[tuple[Any, ...]]:
     return sorted((tuple(row[name] for name in names) for row in kept), key=repr)
 
 
-SMALL = merging.Sizes(file=6_000, run=2_000, group_rows=5)
+SMALL = merging.MergeSizes(file=6_000, run=2_000, group_rows=5)
 """Files, row groups and what is sorted at a time hold a few rows."""
 
 

@@ -21,7 +21,7 @@ they are WAITING while requests are open and another one is allowed.
 
 Times are seconds of any monotonic clock; the caller passes them in. Rows are numbers that only the
 caller interprets.
-Cost: O(log hosts) for `next` and `done`, O(1) for `add`.
+Cost: O(log hosts) for `next` and `finish`, O(1) for `add`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Frontier:
     """Hands out rows politely.
 
     Invariants
-      * A row of a host is open from the `next` that returns it to the `done` or `skip` that
+      * A row of a host is open from the `next` that returns it to the `finish` or `skip` that
         follows. At most `owed.connections` of a host are open: one, except for own hosts.
       * A host is in the heap at most once, and always while it is WAITING.
       * `next(now_s)` returns no row of a host before the host's `ready_s`, nor before its
@@ -120,7 +120,7 @@ class Frontier:
     def next(self, now_s: float) -> Turn | float | None:
         """Return the next turn, or the seconds to wait, or None when all rows are done.
 
-        An infinite wait ends with the next `done`, `skip` or `release`.
+        An infinite wait ends with the next `finish`, `skip` or `release`.
         """
         self._refill()
         heap = self._heap
@@ -166,9 +166,9 @@ class Frontier:
         state = self._end_request(host)
         if state.address is not None:
             state.address.ready_s = state.address.before_s
-        self._after_request(state)
+        self._settle(state)
 
-    def done(
+    def finish(
         self,
         host: str,
         now_s: float,
@@ -194,7 +194,7 @@ class Frontier:
             )
         if state.address is not None and not state.address.open:
             state.address.ready_s = max(state.address.ready_s, now_s + owed.address_delay_s)
-        self._after_request(state)
+        self._settle(state)
 
     def withdraw(self, host: str) -> list[int]:
         """Remove and return all rows in the back queue of a host that is OUT or HELD."""
@@ -336,7 +336,7 @@ class Frontier:
             host.address.open -= 1
         return host
 
-    def _after_request(self, host: Host) -> None:
+    def _settle(self, host: Host) -> None:
         """Make a host WAITING or IDLE after its request, and queue its address again."""
         if host.state is _OUT:
             self._requeue(host)

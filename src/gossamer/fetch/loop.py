@@ -78,7 +78,7 @@ class FetchLoop:
     """Drives a frontier.
 
     Invariants
-      * Exactly one `done` or `skip` of the frontier ends each turn.
+      * Exactly one `finish` or `skip` of the frontier ends each turn.
       * Each page is recorded exactly once.
       * At most `hosts_at_once` requests are open.
       * No page is requested before its origin's robots.txt has been judged, if that is obeyed.
@@ -188,12 +188,12 @@ class FetchLoop:
     def _spawn(
         self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None], beside: set[_Task]
     ) -> None:
-        def ended(task: _Task) -> None:
+        def forget(task: _Task) -> None:
             beside.discard(task)
             self._something_ended.set()
 
         beside.add(task := group.create_task(work))
-        task.add_done_callback(ended)
+        task.add_done_callback(forget)
 
     async def _wait(self, seconds: float) -> None:
         """Wait this long, or until a request or an address look-up ends."""
@@ -288,7 +288,7 @@ class FetchLoop:
         else:
             self._answers.append((turn.row, answer))
         elapsed_s = answer.elapsed_ms / 1000
-        self._frontier.done(
+        self._frontier.finish(
             turn.host, time.monotonic(), answer.outcome, elapsed_s, answer.retry_after_s
         )
 
@@ -298,7 +298,7 @@ class FetchLoop:
         if answer.outcome == "redirect" and target and hop.redirects < robots.MAX_REDIRECTS:
             self._lead_on(Hop(hop.origin, target, hop.redirects + 1))
             return
-        if not _reached(answer) and not hop.redirects:
+        if not _is_reached(answer) and not hop.redirects:
             self._refuse(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
         else:
             self._judge(hop, answer)
@@ -324,7 +324,7 @@ class FetchLoop:
 
     def _judge(self, hop: Hop, answer: FetchResult) -> None:
         """Keep the robots.txt, or close its host for now if the file was not available."""
-        read = _reached(answer) and answer.outcome != "broken"
+        read = _is_reached(answer) and answer.outcome != "broken"
         status = answer.http_status if read and answer.http_status else 0
         rules = robots.judge(status, answer.body)
         if rules is None:
@@ -366,7 +366,7 @@ class FetchLoop:
         self._frontier.given_back.clear()
 
 
-def _reached(answer: FetchResult) -> bool:
+def _is_reached(answer: FetchResult) -> bool:
     spoke = answer.outcome != "broken" or answer.http_status is not None
     return spoke and answer.outcome not in NOT_REACHED
 

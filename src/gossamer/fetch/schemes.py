@@ -105,7 +105,7 @@ class Fetchers:
         """
         if host == LOCALHOST and "file" in self._fetchers:
             return None
-        if self._sites.proxied(host):
+        if self._sites.is_proxied(host):
             return None
         return await self._resolver.locate(host)
 

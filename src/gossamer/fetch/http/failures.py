@@ -27,14 +27,14 @@ def outcome_of(error: Exception, config: FetchConfig, *, in_handshake: bool) -> 
     causes = list(_causes(error))
     reason = _os_reason(causes[-1])
     outcome, detail = (
-        _by_cause(causes)
+        _classify_cause(causes)
         or _connecting(error, reason, config.connect_timeout_s, in_handshake)
         or _answering(error, causes, reason)
     )
     return outcome, clip_detail(detail)
 
 
-def _by_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:
+def _classify_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:
     """Classify causes that mean the same at any stage: TLS can fail after the handshake, too."""
     for cause in causes:
         if isinstance(cause, ForbiddenAddress):

@@ -118,14 +118,14 @@ class Sites:
         delays = (config.delay_s for _, config in self._matching(host))
         return next((delay_s for delay_s in delays if delay_s is not None), None)
 
-    def proxied(self, host: str) -> bool:
+    def is_proxied(self, host: str) -> bool:
         """Whether a host (as in `pages`) is reached through a proxy."""
         site, _ = next(self._matching(host), (NO_SITE, None))
         return site.proxy is not None
 
     def _matching(self, host: str) -> Iterator[tuple[Site, SiteConfig]]:
         """The tables that match a host (as in `pages`), for any scheme."""
-        name, port = _split(host)
+        name, port = _split_port(host)
         return ((site, config) for pattern, site, config in self._sites if pattern.fits(name, port))
 
     def _find(self, scheme: str, host: str, port: int | None) -> Site:
@@ -183,7 +183,7 @@ def _none(_scheme: str, _host: str, _port: int | None) -> Site:
     return NO_SITE
 
 
-def _split(host: str) -> tuple[str, int | None]:
+def _split_port(host: str) -> tuple[str, int | None]:
     """Split a host (as in `pages`) into name and port; addresses lose their brackets."""
     match = _PORT.search(host)
     name = host[: match.start()] if match else host

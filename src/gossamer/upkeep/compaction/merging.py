@@ -1,11 +1,11 @@
 """Layers become one, whose files are sorted by the key and do not overlap.
 
-Files that are not sorted yet are sorted first, as many rows together as `Sizes.run` allows. Then
-each task merges a range of keys: it holds a row group of each sorted file, and writes all rows
+Files that are not sorted yet are sorted first, as many rows together as `MergeSizes.run` allows.
+Then each task merges a range of keys: it holds a row group of each sorted file, and writes all rows
 whose keys are below the least key at which such a group ends. Of a key, the newest rows come first.
 
-So a task holds `Sizes.run_group` for each `Sizes.run` of new rows, however many small files they
-are in, and a row group of each layer that was merged before.
+So a task holds `run_group` bytes for each `run` of new rows, however many small files they are in,
+and a row group of each layer that was merged before.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SMALL_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
-class Sizes:
+class MergeSizes:
     """How much is read and written at a time, in bytes if not said otherwise."""
 
     file: int = 256 << 20
@@ -74,7 +74,7 @@ class MergeJob:
     scratch: str
     outdated: tuple[str, ...]
     """Files of keys and rounds whose rows do not stay."""
-    sizes: Sizes
+    sizes: MergeSizes
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def merge_layers(
     layers: Sequence[Layer],
     window: int,
     outdated: Sequence[File] = (),
-    sizes: Sizes = Sizes(),
+    sizes: MergeSizes = MergeSizes(),
 ) -> list[Layer]:
     """Merge layers into one, or none if no row stays. Raises MissingFile."""
     files = [file for layer in layers for file in layer.files]
@@ -137,7 +137,7 @@ def merge_order(dataset: str) -> tuple[pq.SortingColumn, ...]:
 
 
 def divide_into_ranges(job: MergeJob, paths: Sequence[str]) -> Iterator[KeyRange]:
-    """Ranges of keys, each with about `Sizes.file` of sorted rows, and the files that have some."""
+    """Yield ranges of keys, each with about `sizes.file` of rows, and the files that have some."""
     groups: list[tuple[str, int]] = []
     ends: dict[str, str | None] = {}
     """By file, its greatest key; None if the file does not say it."""
@@ -194,14 +194,14 @@ def sort_files(job: MergeJob, paths: Sequence[str]) -> Iterator[Row]:
 
 
 def _sorted_file(job: MergeJob, held: Sequence[pa.Table]) -> list[Row]:
-    groups = Groups(job, "scratch", job.scratch, job.sizes.run_group)
+    groups = GroupWriter(job, "scratch", job.scratch, job.sizes.run_group)
     groups.write(sort_rows(job, held))
     return groups.close()
 
 
 def merge_range(job: MergeJob, part: KeyRange) -> list[Row]:
     """Write the rows of a range that stay."""
-    groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
+    groups = GroupWriter(job, job.dataset, job.attempt, job.sizes.group)
     with ExitStack() as open_:
         files = [
             open_.enter_context(parquet.open_parquet(f"{job.root}/{path}", pre_buffer=False))
@@ -316,7 +316,7 @@ def _read_group(file: pq.ParquetFile, group: int, dataset: str) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-class Groups:
+class GroupWriter:
     """Writes rows to a file, in row groups of bounded sizes."""
 
     def __init__(self, job: MergeJob, dataset: str, attempt: str, group: int) -> None:

@@ -72,7 +72,7 @@ def rewrite(
         if not named:
             return []
         only = [("file", "in", list(named))]
-        places = Places(parquet.read_table([f"{root}/{each}" for each in moves], filters=only))
+        places = NewPlaces(parquet.read_table([f"{root}/{each}" for each in moves], filters=only))
         if not places:
             return []
         order = file.metadata.row_group(0).sorting_columns
@@ -84,7 +84,7 @@ def rewrite(
     return writer.close()
 
 
-class Places:
+class NewPlaces:
     """Where records are now, by where they were: 16 bytes for each record."""
 
     def __init__(self, moves: pa.Table) -> None:
