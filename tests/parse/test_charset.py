@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.reading.charset import decode
-from gossamer.parse.reading.charset.prescan import PRESCAN_BYTES
+from gossamer.parse.reading.charset.detection import PRESCAN_BYTES
 from gossamer.web.encodings import _CODECS, _LABELS, encoding_of
 
 RUSSIAN = "Привет, мир! Это простая страница о погоде и о прогулках в лесу."

@@ -13,7 +13,7 @@ import pytest
 
 from gossamer.parse.content import parse_page
 from gossamer.parse.page import Page, Rules
-from gossamer.parse.reading.charset import ENOUGH_CHARS
+from gossamer.parse.reading.charset.detection import ENOUGH_CHARS
 from gossamer.web.encodings import NAMES, codec_of
 from tests.support.legacy_texts import BY_ENCODING, page
 

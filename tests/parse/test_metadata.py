@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html.head_metadata import MAX_ALTERNATES, HeadMetadata, is_picture
-from gossamer.parse.html.meta_names import KNOWN
+from gossamer.parse.html.head_metadata import MAX_ALTERNATES, META_NAMES, HeadMetadata, is_picture
 from gossamer.parse.html.metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.html.page_dates import page_dates, url_date
 from gossamer.parse.html.schema_org import Nodes
@@ -324,7 +323,16 @@ def test_hostile_pages_cost_little(html: str) -> None:
 
 
 WORDS = st.sampled_from(
-    [*sorted(KNOWN), "robots", "gossamer", "refresh", "canonical", "alternate", "icon", "author"]
+    [
+        *sorted(META_NAMES),
+        "robots",
+        "gossamer",
+        "refresh",
+        "canonical",
+        "alternate",
+        "icon",
+        "author",
+    ]
 ) | st.text(max_size=12)
 VALUES = WORDS | st.sampled_from(
     ["2024-05-01", "noindex", "/a.jpg", "application/rss+xml", "application/ld+json", "Article"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.reading.charset import decode
-from gossamer.parse.reading.charset.prescan import PRESCAN_BYTES, declared_in_meta
+from gossamer.parse.reading.charset.detection import PRESCAN_BYTES, declared_in_meta
 from gossamer.web.encodings import encoding_of
 
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. "

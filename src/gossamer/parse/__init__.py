@@ -9,7 +9,7 @@ The life of one page:
      and `parsers.py` selects its parser.
   3. `charset/` detects the encoding. `html/` walks over the elements of HTML for text, headings,
      links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,
-     `text.py` plain text, and `files.py` everything else with the readers in `documents/`.
+     `parsers.py` plain text, and the readers in `documents/` everything else.
      A body that was fetched from several URLs is read once (`body_cache.py`).
   4. `content.py` adds what every format has: the language (`language.py`), and the directives for
      crawlers in the HTTP headers (`directives.py`).

@@ -17,20 +17,22 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from gossamer.errors import ConfigError
 from gossamer.parse.documents import BINARY_TYPES
 from gossamer.parse.documents.files import parse_file
 from gossamer.parse.html import parse_html
 from gossamer.parse.html.site_rules import sites_of
-from gossamer.parse.listing import LISTING_TYPES, parse_listing
-from gossamer.parse.page import Rules
-from gossamer.parse.text import parse_text
+from gossamer.parse.listing import LISTING_TYPES, parse_lines, parse_listing
+from gossamer.parse.page import ParsedPage, Rules, fold
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gossamer.config import Config
-    from gossamer.parse.page import Content, ParsedPage, SiteRule
+    from gossamer.parse.page import Content, SiteRule
 
     Parser = Callable[[Content, Rules], ParsedPage]
 
@@ -38,6 +40,17 @@ ENTRY_POINTS = "gossamer.parsers"
 
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 """A media type in lower case (RFC 6838 §4.2)."""
+
+
+def parse_text(content: Content, rules: Rules) -> ParsedPage:
+    """Parse plain text. It has no title. A list of URLs is parsed as a sitemap."""
+    text, charset = decode(content.page.body, content.label)
+    if (listing := parse_lines(content, text, rules)) is not None:
+        return structs.replace(listing, charset=charset)
+    lines = map(fold, text.replace("\0", "").splitlines())
+    visible = "\n".join(line for line in lines if line)
+    return ParsedPage(outcome="parsed" if visible else "empty", charset=charset, text=visible)
+
 
 BUILT_IN: Mapping[str, Parser] = {
     **dict.fromkeys(BINARY_TYPES, parse_file),

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from gossamer.parse.documents.archive import opened
 from gossamer.parse.documents.document import Broken, Unsupported
 from gossamer.parse.documents.epub import read_epub
-from gossamer.parse.documents.office import read_docx, read_pptx
-from gossamer.parse.documents.open_document import read_open_document
+from gossamer.parse.documents.office import read_docx, read_open_document, read_pptx
 from gossamer.parse.documents.sheets import read_xlsx
 
 if TYPE_CHECKING:

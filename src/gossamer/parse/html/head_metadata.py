@@ -8,9 +8,9 @@ keep, so an ordinary page costs one look-up per element. The length of each list
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.html.meta_names import KNOWN, NAMES
 from gossamer.parse.html.microdata import read_microdata
 from gossamer.parse.reading.directives import Wishes, wishes
 from gossamer.parse.reading.language import tag_of
@@ -40,6 +40,34 @@ WIDEST = 4
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 JSONLD_TYPE = "application/ld+json"
 
+_NAMES = {
+    "headline": "og:title twitter:title citation_title dc:title dcterms:title",
+    "description": "description og:description twitter:description",
+    "abstract": "dc:description dcterms:description",
+    "author": """citation_author parsely-author sailthru:author author byl article:author
+        book:author dc:creator dcterms:creator""",
+    "published": """article:published_time article:published datepublished dc:date:issued
+        dcterms:issued parsely-pub-date sailthru:date citation_publication_date
+        citation_online_date citation_date pubdate publishdate publish-date publish_date
+        published-date dc:date dcterms:date date dc:date:created dcterms:created""",
+    "modified": """article:modified_time article:modified datemodified dc:date:modified
+        dcterms:modified og:updated_time last-modified last_modified lastmod revised modified""",
+    "image": "og:image:secure_url og:image og:image:url twitter:image twitter:image:src",
+    "thumbnail": "thumbnail",
+    "site": "og:site_name",
+    "application": "application-name",
+    "type": "og:type",
+    "locale": "og:locale",
+}
+NAMES = {question: tuple(names.split()) for question, names in _NAMES.items()}
+"""Names of meta elements that answer each question, the most trusted first.
+
+Sources: Open Graph (ogp.me, with article: and book:), Twitter's cards, Dublin Core in HTML (DCMI),
+Highwire Press tags (citation_, which Google Scholar requires), Parse.ly (parsely-), Sailthru, and
+non-standard names that newspapers' software writes. All are in lower case, with colons in place of
+dots: dc.date and DC:date are the same.
+"""
+META_NAMES = frozenset(chain.from_iterable(NAMES.values()))
 _HATOM = frozenset(("published", "updated"))
 _DIGITS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*", re.ASCII)
 
@@ -89,7 +117,7 @@ class HeadMetadata:
             if not named:
                 continue
             for name in named[:200].lower().replace(".", ":").split():  # RDFa allows several
-                if name in KNOWN:
+                if name in META_NAMES:
                     values = self.meta.setdefault(name, [])
                     if len(values) < MAX_VALUES:
                         values.append(content[:MAX_VALUE_CHARS])
