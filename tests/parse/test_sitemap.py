@@ -21,7 +21,7 @@ from gossamer.parse.listing.sitemap import (
     Video,
     parse_sitemap,
 )
-from gossamer.parse.reading.packed import gunzip
+from gossamer.parse.reading.gzipped import gunzip
 
 NAMESPACES = (
     'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -45,7 +45,7 @@ with atheris.instrument_imports(include=["gossamer.parse"]):
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.dates import END, EPOCH, parse_date
     from gossamer.parse.reading.directives import header_wishes, wishes
-    from gossamer.parse.reading.packed import MAGIC, gunzip
+    from gossamer.parse.reading.gzipped import MAGIC, gunzip
     from gossamer.parse.reading.sniff import document_type
 
 from tests.support.parse_corpus import RULES, answers, read  # noqa: E402  # after the hook, as all imports of ours

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from gossamer.parse.page import Content, Page, ParsedPage, Rules
 from gossamer.parse.parsers import parser_of
-from gossamer.parse.reading import packed
+from gossamer.parse.reading import gzipped
 from gossamer.parse.reading.dates import CLOCK_ERROR
 from gossamer.parse.reading.directives import header_wishes
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
@@ -58,8 +58,8 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     header = headers.get("content-type", "")
     nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
     mime = document_type(header, page.body[:HEADER_BYTES], nosniff=nosniff)
-    if mime in packed.TYPES:
-        page, header = page._replace(body=packed.gunzip(page.body, MAX_UNPACKED_BYTES)), ""
+    if mime in gzipped.TYPES:
+        page, header = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES)), ""
         mime = document_type("", page.body[:HEADER_BYTES])
     parser = parser_of(mime)
     if parser is None:

@@ -59,13 +59,13 @@ BINARY_TYPES: Mapping[str, str] = {
 """Media types in lower case, and the kind of file that each stands for."""
 
 _READERS = {
-    "pdf": "pdf:read",
-    "rtf": "rtf:read",
-    "zip": "zipped:read",
+    "pdf": "pdf:read_pdf",
+    "rtf": "rtf:read_rtf",
+    "zip": "zipped:read_zip",
     "markdown": "plain:read_markdown",
     "json": "plain:read_json",
     "xml": "plain:read_xml",
-    "image": "image:read",
+    "image": "image:read_image",
 }
 _TYPES = {"pdf": "application/pdf", "rtf": "application/rtf", "zip": "application/zip"}
 _MAGIC = {
@@ -89,20 +89,20 @@ def read_binary(mime: str, body: bytes, max_chars: int) -> BinaryDocument:
     kind = kind_of(mime, body)
     draft = Draft(max_chars, mime if BINARY_TYPES.get(mime) == kind else _TYPES.get(kind, mime))
     if kind == "ole":
-        return draft.refused("OLE: Office before 2007, or encrypted")
+        return draft.finish_unsupported("OLE: Office before 2007, or encrypted")
     if kind not in _READERS:
-        return draft.refused(mime)
+        return draft.finish_unsupported(mime)
     module, _, name = _READERS[kind].partition(":")
     read: Callable[[bytes, Draft], None] = getattr(import_module(f"{__name__}.{module}"), name)
     try:
         read(body, draft)
     except Unsupported as reason:
-        return draft.refused(str(reason))
+        return draft.finish_unsupported(str(reason))
     except Broken as reason:
-        return draft.damaged(str(reason))
+        return draft.finish_damaged(str(reason))
     except Exception as error:  # noqa: BLE001  # any file may break a reader
-        return draft.damaged(repr(error))
-    return draft.done()
+        return draft.finish_damaged(repr(error))
+    return draft.finish()
 
 
 def kind_of(mime: str, body: bytes) -> str:

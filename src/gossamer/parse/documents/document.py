@@ -123,19 +123,19 @@ class Draft:
         if not known:
             self._links[url] = " ".join(anchor.split())[:MAX_ANCHOR_CHARS]
 
-    def refused(self, why: str) -> BinaryDocument:
+    def finish_unsupported(self, why: str) -> BinaryDocument:
         detail = why[:MAX_DETAIL_CHARS]
         return BinaryDocument(
             outcome="unsupported", detail=detail, content_type=self.content_type or None
         )
 
-    def damaged(self, why: str) -> BinaryDocument:
+    def finish_damaged(self, why: str) -> BinaryDocument:
         """Return what was read before the error; `failed` if there is no text."""
         self.detail = whole(why[:MAX_DETAIL_CHARS])
-        document = self.done()
+        document = self.finish()
         return document if document.text else structs.replace(document, outcome="failed")
 
-    def done(self) -> BinaryDocument:
+    def finish(self) -> BinaryDocument:
         field = self.metadata.get
         title = _clean(field("title"), MAX_TITLE_CHARS) or next(iter(self.headings), None)
         text = whole("\n".join(self._lines))

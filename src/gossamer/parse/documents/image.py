@@ -50,7 +50,7 @@ _KEYWORDS = {
 """Keywords of PNG's text chunks (PNG 3 §11.3.3.1)."""
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read_image(body: bytes, draft: Draft) -> None:
     """Read the metadata of an image. Raises Broken if it is not JPEG, PNG, WebP, TIFF or GIF."""
     if body.startswith(b"\xff\xd8\xff"):
         found = _of_jpeg(body)

@@ -57,7 +57,7 @@ _GOES_ON = re.compile("\x02|[\r\n]+[./_?=&%#~-]")
 _NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read_pdf(body: bytes, draft: Draft) -> None:
     """Read a PDF. Raises Unsupported if it needs a password, Broken if it is not a PDF."""
     draft.metadata.update(read_xmp(body))
     with closing(_open(body)) as document, opened_form(document) as form:

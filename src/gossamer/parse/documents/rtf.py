@@ -100,7 +100,7 @@ class _Group(NamedTuple):
     """For the group of a link's text: where in the line that text starts."""
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read_rtf(body: bytes, draft: Draft) -> None:
     """Read an RTF file. Raises Broken if it is not RTF."""
     if body.lstrip()[:5] != b"{\\rtf":
         raise Broken("does not start like RTF")

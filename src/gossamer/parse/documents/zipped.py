@@ -55,7 +55,7 @@ _USUAL_NAMES = {
 }
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read_zip(body: bytes, draft: Draft) -> None:
     """Read a zipped document. Raises Unsupported for other zip files, and Broken."""
     with opened(body) as archive:
         kind = type_of(archive)

@@ -26,7 +26,7 @@ from gossamer.parse.listing.xml import fold, read
 from gossamer.parse.listing.xml_node import Node
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.dates import parse_date
-from gossamer.parse.reading.packed import MAGIC, gunzip
+from gossamer.parse.reading.gzipped import MAGIC, gunzip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

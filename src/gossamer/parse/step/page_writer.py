@@ -34,7 +34,7 @@ counts twice: it is stored whole, and as main text and boilerplate. With small g
 few columns spend most of their time on opening them."""
 
 
-class Source(NamedTuple):
+class LinkSource(NamedTuple):
     """A robots.txt file as the source of links to the sitemaps that it names."""
 
     round: int
@@ -81,14 +81,14 @@ class PageWriter:
             self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
 
     def add_announced(self, found: Announced) -> None:
-        robots = Source(self._round if found.round is None else found.round, found.src)
+        robots = LinkSource(self._round if found.round is None else found.round, found.src)
         self._add_links(robots, found.links, found.depth + 1, first=False)
         self._count_dropped(found.refused)
         self._flush_when_full()
 
     def _add_links(
         self,
-        src: ResponseRow | Redirect | Source,
+        src: ResponseRow | Redirect | LinkSource,
         found: Sequence[Link],
         depth: int,
         hops: int = 0,

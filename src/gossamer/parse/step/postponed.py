@@ -32,7 +32,7 @@ RETRIED = "retried_alone"
 """Name of the count of pages that go to the second pass."""
 
 
-class LeftWriter:
+class PostponedWriter:
     """Collects the pages that a task leaves for later; `close` writes them."""
 
     def __init__(self, root: str, attempts: Sequence[str], *, alone: bool, later: str = "") -> None:

@@ -18,7 +18,7 @@ from gossamer.parse.step.budget import SPENT, Budget, domain_weights
 from gossamer.parse.step.copies import answers_of
 from gossamer.parse.step.discovery import is_robots, read_previous_sitemaps, read_robots_sitemaps
 from gossamer.parse.step.page_writer import PageWriter
-from gossamer.parse.step.postponed import INTERRUPTED, POSTPONED, RETRIED, LeftWriter
+from gossamer.parse.step.postponed import INTERRUPTED, POSTPONED, RETRIED, PostponedWriter
 from gossamer.parse.step.stored import bodies, piece_of, read_answers, read_redirects
 from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.rules.filters import filters_of
@@ -48,7 +48,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
     writer = PageWriter(job, filters_of(job.filters))
     later = "" if job.early is None else job.early.later
-    left = LeftWriter(job.root, job.attempts[2:], alone=share.alone, later=later)
+    left = PostponedWriter(job.root, job.attempts[2:], alone=share.alone, later=later)
     budget = Budget(
         job.domain_cpu_s,
         answers,
@@ -77,7 +77,7 @@ def _parse_pages(
     job: Job,
     answers: Sequence[ResponseRow],
     writer: PageWriter,
-    left: LeftWriter,
+    left: PostponedWriter,
     budget: Budget,
     heartbeat: Heartbeat,
 ) -> list[dict[str, Any]]:
