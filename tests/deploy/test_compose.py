@@ -33,6 +33,7 @@ def services(project: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from project["services"].items()
 
 
+@pytest.mark.server
 def test_it_conforms_to_the_compose_specification(tmp_path: Path) -> None:
     check = (validator("check-jsonschema"), "--builtin-schema", "vendor.compose-spec")
     run(*check, FILE)

@@ -45,6 +45,7 @@ PAGES: dict[str, bytes | list[bytes] | Script] = {
 }
 
 
+@pytest.mark.server
 def test_hadolint_finds_nothing() -> None:
     run(validator("hadolint"), FILE)
     assert "DL3006" in refused(validator("hadolint"), "-", given="FROM debian\n")

@@ -13,6 +13,8 @@ import yaml
 from gossamer import config
 from tests.support.deploy_files import DEPLOY, GUIDE, parsed, refused, run, validator
 
+pytestmark = pytest.mark.server
+
 FOLDER = DEPLOY / "kubernetes"
 VERSIONS = ("1.33", "1.37")
 """Of Kubernetes: the oldest and the newest that we check."""
@@ -160,7 +162,6 @@ def test_nodes_are_on_different_machines(workloads: dict[str, Workload]) -> None
     assert rule["labelSelector"]["matchLabels"] == workloads["node"].labels
 
 
-@pytest.mark.server
 def test_the_overlay_of_the_guide_is_valid(tmp_path: Path) -> None:
     (text,) = re.findall(r"```yaml\n(# kustomization\.yaml\n.+?)```", GUIDE, re.DOTALL)
     (line,) = re.findall(r"deploy/certificates\.sh made (nodes.+)", GUIDE)
