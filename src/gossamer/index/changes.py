@@ -1,7 +1,7 @@
 """Which documents must be added, replaced or removed to bring the index up to date.
 
 The dataset `indexed` lists what the index holds: for each page the round of its document, a number
-that changes if all documents are made again (`inputs.oldest`), the part it is in (shard and
+that changes if all documents are made again (`unread.oldest`), the part it is in (shard and
 language), hashes of its anchors and of the pages that it stands for, and its static rank. A page is
 written again if any of them differs. The static rank is PageRank times the number of pages: 1 for
 an average page. It moves a little for all pages in every round, so it only counts as a difference

@@ -1,6 +1,6 @@
 """Datasets as DataFrames: how steps read and write the tables of a crawl, and scratch rows.
 
-Functions on frames need only `Tables`: an empty store and an engine are enough to test them.
+`Workspace` adds settings, a clock, and the frame in which a step commits.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Covered(msgspec.Struct, frozen=True):
     """The version of the crawl."""
     links: int
     responses: int
-    """The versions that committed the oldest rows (`inputs.oldest`)."""
+    """The versions that committed the oldest rows (`unread.oldest`)."""
 
 
 class UnreadFiles(msgspec.Struct, frozen=True):
