@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html import article
+from gossamer.parse.html.html_page import article
 from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Rules
 from gossamer.parse.reading.charset import decode

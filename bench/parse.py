@@ -26,7 +26,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.config import FilterConfig
 from gossamer.parse.content import parse_page
-from gossamer.parse.html import article
+from gossamer.parse.html.html_page import article
 from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Page, Rules

@@ -10,8 +10,8 @@ from rich.console import Console
 from gossamer.cli.answers import print_overview, print_results
 from gossamer.cli.progress import StepProgress
 from gossamer.search.results import Hit, Results
-from gossamer.status import overview
 from gossamer.status.disk import Disk
+from gossamer.status.overview import overview
 from gossamer.status.queue import Freshness, Queue
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from gossamer.cli import top
 from gossamer.cli.live_view import view
 from gossamer.state import pausing
 from gossamer.state.heartbeats import Heartbeat, Wait, waiting
-from gossamer.status import Watch
 from gossamer.status.disk import Disk
 from gossamer.status.fetching import Lane, Outcome, Round
 from gossamer.status.hosts import Host, Hosts
+from gossamer.status.overview import Watch
 from gossamer.status.queue import Freshness, Queue
 from gossamer.storage.lock_holder import Holder
 from tests.support.command_line import gossamer

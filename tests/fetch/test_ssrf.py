@@ -15,7 +15,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.config import SiteConfig
 from gossamer.fetch.network import resolver
-from gossamer.status import overview
+from gossamer.status.overview import overview
 from gossamer.web.urls import WEB, normalize
 from tests.support.dns_server import addresses, serve_in_thread
 from tests.support.fetched_parts import Fetched, settings, wanted

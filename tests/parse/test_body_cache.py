@@ -101,7 +101,7 @@ def test_a_body_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(tree)
         return findings(tree, rules)
 
-    monkeypatch.setattr("gossamer.parse.html.findings", counting)
+    monkeypatch.setattr("gossamer.parse.html.html_page.findings", counting)
     for body in (b"<p>one", b"<p>two"):
         for url in URLS:
             parse_page(Page(url, {"content-type": "text/html"}, body), Rules())

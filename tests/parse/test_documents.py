@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.parse.documents import BINARY_TYPES, BinaryDocument, kind_of, read_binary
-from gossamer.parse.documents.document import moment
+from gossamer.parse.documents.binary import BINARY_TYPES, kind_of, read_binary
+from gossamer.parse.documents.document import BinaryDocument, moment
 from tests.support.binary_files import (
     DOCX,
     EPUB,
@@ -534,7 +534,7 @@ def test_damaged_markup_in_whole_archives_becomes_a_row(kind: str, data: st.Data
 @pytest.mark.server
 def test_readers_are_imported_when_they_are_needed() -> None:
     code = (
-        "import sys, gossamer.parse.documents as b; b.read_binary('text/xml', b'<a/>', 9);"
+        "import sys, gossamer.parse.documents.binary as b; b.read_binary('text/xml', b'<a/>', 9);"
         "print(sorted({'pypdfium2', 'markdown_it', 'zipfile'} & set(sys.modules)))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

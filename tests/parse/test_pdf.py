@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.parse.documents import read_binary
+from gossamer.parse.documents.binary import read_binary
 from gossamer.parse.documents.pdf_annotations import MAX_ANNOTATIONS
 from tests.support.binary_files import pdf, shown
 

@@ -17,7 +17,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
 from gossamer.schedule import update
 from gossamer.state import lsm
-from gossamer.status import overview
+from gossamer.status.overview import overview
 from gossamer.storage.store import StepReport
 from gossamer.tables import PAGES
 from tests.support.command_line import gossamer, lent

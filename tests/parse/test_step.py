@@ -17,7 +17,7 @@ from gossamer.parse.step.task import parse_share
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filter_rules.recipe import FilterRecipe
 from gossamer.state.heartbeats import heartbeats
-from gossamer.status import overview
+from gossamer.status.overview import overview
 from gossamer.web.sketches import hash_and_sketch
 from tests.support.binary_files import docx
 from tests.support.hostile_pages import reopened

@@ -9,8 +9,9 @@ import pytest
 from gossamer.schedule.due.histogram import SLOT_MS, Slot
 from gossamer.state import pausing
 from gossamer.state.lookup import Lookup
-from gossamer.status import Watch, disk
+from gossamer.status import disk
 from gossamer.status.hosts import SHOWN_HOSTS, HostWatch
+from gossamer.status.overview import Watch
 from gossamer.status.queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
 from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
 from tests.support.bare_stores import unlisted

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.status import overview, refused_urls
+from gossamer.status.overview import overview, refused_urls
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace

@@ -19,7 +19,7 @@ from gossamer.links.graph import stored as stored_graphs
 from gossamer.parse.step.stored import bodies, read_answers
 from gossamer.search.searcher import Searcher
 from gossamer.state.workspace import Workspace
-from gossamer.status import overview
+from gossamer.status.overview import overview
 from gossamer.storage.store import Store
 
 if TYPE_CHECKING:

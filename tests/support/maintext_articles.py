@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html import article
+from gossamer.parse.html.html_page import article
 from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Rules
 

@@ -54,7 +54,7 @@ def _is_whole(work: Workspace, console: Console) -> bool:
     """Print what is wrong with a crawl, and return whether nothing is."""
     from rich.progress import Progress
 
-    from gossamer.flow import check
+    from gossamer.flow.check import survey
 
     manifest = work.store.manifest
     count, size = sum(manifest.totals(name).files for name in manifest.datasets), manifest.bytes
@@ -62,7 +62,7 @@ def _is_whole(work: Workspace, console: Console) -> bool:
     damaged = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("checking", total=size)
-        for file, error in check.files(work):
+        for file, error in survey.check_files(work):
             progress.advance(task, file.bytes)
             if error is not None:
                 damaged += 1
@@ -71,7 +71,7 @@ def _is_whole(work: Workspace, console: Console) -> bool:
         typer.echo(f"gossamer: {damaged:,} of {state} are damaged or missing", err=True)
         return False
     with work.errors():
-        wrong = list(check.contents(work))
+        wrong = list(survey.check_contents(work))
     for sentence in wrong:
         _complain(console, sentence)
     if wrong:

@@ -13,7 +13,7 @@ from gossamer.cli.progress import StepProgress
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
 from gossamer.flow.rounds import ROUND
-from gossamer.status import page_counts
+from gossamer.status.overview import page_counts
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import is_made_here
 

@@ -78,7 +78,7 @@ def status(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     """
     from gossamer.parse.process import sandbox
     from gossamer.state.workspace import Workspace
-    from gossamer.status import overview, page_counts
+    from gossamer.status.overview import overview, page_counts
 
     work = Workspace.open(crawl)
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gossamer.status import Watch
+    from gossamer.status.overview import Watch
 
 LOOK_S = 1.0
 """Seconds between two looks."""
@@ -42,7 +42,7 @@ def top(crawl: CrawlFolder) -> None:
 
     from gossamer.cli.live_view import view
     from gossamer.state.workspace import Workspace
-    from gossamer.status import Watch
+    from gossamer.status.overview import Watch
 
     watch = Watch(Workspace.open(crawl))
     console = Console()

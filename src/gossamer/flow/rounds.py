@@ -28,7 +28,7 @@ from gossamer.links import farms, invert
 from gossamer.schedule import generate, update
 from gossamer.state import pausing
 from gossamer.state.heartbeats import clear
-from gossamer.status import REPARSE
+from gossamer.status.overview import REPARSE
 from gossamer.tables import DATASETS, GRAPH
 from gossamer.upkeep import compaction, prune
 

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from gossamer.errors import ConfigError
-from gossamer.parse.documents import BINARY_TYPES
+from gossamer.parse.documents.binary import BINARY_TYPES
 from gossamer.parse.documents.files import parse_file
-from gossamer.parse.html import parse_html
+from gossamer.parse.html.html_page import parse_html
 from gossamer.parse.html.site_rules import sites_of
-from gossamer.parse.listing import LISTING_TYPES, parse_lines, parse_listing
+from gossamer.parse.listing.listing_page import LISTING_TYPES, parse_lines, parse_listing
 from gossamer.parse.page import ParsedPage, Rules, fold
 from gossamer.parse.reading.charset import decode
 

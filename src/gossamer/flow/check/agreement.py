@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from gossamer.flow.check.finding import findings_of_rows
 from gossamer.state import lsm
-from gossamer.status import REPARSE
+from gossamer.status.overview import REPARSE
 from gossamer.tables import DISPOSITIONS, PAGES
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.status import REPARSE
+from gossamer.status.overview import REPARSE
 
 if TYPE_CHECKING:
     from gossamer.storage.store import Manifest

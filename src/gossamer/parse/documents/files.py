@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gossamer.parse.documents import read_binary
+from gossamer.parse.documents.binary import read_binary
 from gossamer.parse.page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.references import References

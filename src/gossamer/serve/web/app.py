@@ -38,7 +38,7 @@ from gossamer.serve.web.sections import Sectioning
 from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status import Status
 from gossamer.state.lookup import Lookup
-from gossamer.status import Watch
+from gossamer.status.overview import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gossamer.serve.cluster.cluster import Cluster
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.cluster.nodes import Nodes
-    from gossamer.status import Watch
     from gossamer.status.hosts import Hosts
+    from gossamer.status.overview import Watch
     from gossamer.status.queue import Freshness, Queue
     from gossamer.storage.store import StepReport
 

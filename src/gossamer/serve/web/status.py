@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.search.searcher import Searcher
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.graphs import Graphs
-    from gossamer.status import Watch
+    from gossamer.status.overview import Watch
 
 
 class DegreeRange(msgspec.Struct, frozen=True):
