@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gossamer.api.crawl import Crawl
 from tests.support.command_line import gossamer
 from tests.support.rows import by_url, put
+from tests.support.url_rule_rows import url_rule
 
 if TYPE_CHECKING:
+    from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("shared_engine")
 HOST = "a.example"
 ALIAS = f"http://{HOST}/d/1?sid=1"
 ACTIVE, LEARNING = "00000000000000aa", "00000000000000bb"
 HOSTILE = f"http://{HOST}/e/\x1b[2J"
-
-NUMBERS = ("supports", "contradictions", "forward", "backward", "rewritten", "sampled")
-
-
-def rule(name: str, section: str, parameter: str, state: str, **more: Any) -> dict[str, Any]:
-    return {
-        "rule": name,
-        "host": HOST,
-        "section": section,
-        "kind": "parameter",
-        "name": parameter,
-        "target": "",
-        "state": state,
-        "settled": True,
-        "first_round": 1,
-        "last_round": 2,
-        "examples": [f"{ALIAS[:-1]}2", ALIAS],
-        "counterexamples": [],
-        "contents": b"",
-        "sections": [],
-        **dict.fromkeys(NUMBERS, 0),
-        **more,
-    }
+EXAMPLES = [f"{ALIAS[:-1]}2", ALIAS]
 
 
 @pytest.fixture
@@ -50,8 +31,12 @@ def crawl(work: Workspace) -> str:
         work,
         "url_rules",
         [
-            rule(ACTIVE, "/d/", "sid", "active", **numbers),
-            rule(LEARNING, "/e/", "v", "learning", counterexamples=[HOSTILE, ALIAS]),
+            url_rule(ACTIVE, HOST, "/d/", "sid", "active", examples=EXAMPLES, **numbers),
+            url_rule(
+                *(LEARNING, HOST, "/e/", "v", "learning"),
+                examples=EXAMPLES,
+                counterexamples=[HOSTILE, ALIAS],
+            ),
         ],
         1,
     )
@@ -100,14 +85,16 @@ def test_what_a_url_becomes(crawl: str) -> None:
     assert "is not a URL" in gossamer("duplicates", "test", crawl, "mailto:x", code=1).stderr
 
 
-def test_a_disabled_rule_gives_its_urls_back(crawl: str) -> None:
+def test_a_disabled_rule_gives_its_urls_back(crawl: str, engine: Engine) -> None:
+    def status() -> str:
+        found: str = by_url(Crawl.open(crawl, engine).pages())[ALIAS]["status"]
+        return found
+
     done = json.loads(gossamer("duplicates", "disable", crawl, ACTIVE, "--json").stdout)
     assert done["counts"]["pages"] == 1
-    with Crawl.open(crawl) as opened:
-        assert by_url(opened.pages())[ALIAS]["status"] == "unfetched"
+    assert status() == "unfetched"
     assert "disabled" in gossamer("duplicates", "rules", crawl).stdout
     gossamer("duplicates", "enable", crawl, ACTIVE)
-    with Crawl.open(crawl) as opened:
-        assert by_url(opened.pages())[ALIAS]["status"] == "alias"
+    assert status() == "alias"
     unknown = gossamer("duplicates", "enable", crawl, "nothing", code=1).stderr
     assert f"gossamer duplicates rules {crawl}" in unknown

@@ -11,7 +11,7 @@ from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pyspark.sql import DataFrame
 
@@ -47,13 +47,23 @@ def frame(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]]) -> Data
 
 def put(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]], round_: int = 1) -> None:
     """Commit rows as a layer of their own, of one file."""
-    schema = DATASETS[dataset].schema
-    table = pa.Table.from_pylist([PLAIN | row for row in rows], schema)
-    writer = ParquetWriter(work.root, dataset, work.store.attempt(dataset))
-    if table.num_rows:
-        writer.write(table)
-    with work.step("test", round_) as draft:
-        draft.append = {dataset: Layer(round_, ())} | layers_of(writer.close(), round_)
+    put_all(work, {dataset: rows}, round_)
+
+
+def put_all(
+    work: Workspace,
+    tables: Mapping[str, Iterable[dict[str, Any]]],
+    round_: int = 1,
+    step: str = "test",
+) -> None:
+    """Commit rows of several datasets, each as a layer of its own, of one file."""
+    with work.step(step, round_) as draft:
+        for dataset, rows in tables.items():
+            table = pa.Table.from_pylist([PLAIN | row for row in rows], DATASETS[dataset].schema)
+            writer = ParquetWriter(work.root, dataset, work.store.attempt(dataset))
+            if table.num_rows:
+                writer.write(table)
+            draft.append |= {dataset: Layer(round_, ())} | layers_of(writer.close(), round_)
 
 
 def by_url(rows: DataFrame, key: str = "url") -> dict[str, dict[str, Any]]:
