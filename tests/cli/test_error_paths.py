@@ -418,7 +418,7 @@ BROKEN = [
     for command in sorted(names)
 ]
 PAIRWISE = choose_covering(BROKEN, Broken.pairs)
-"""The others are slow tests: all of them take a minute."""
+"""The others are long tests."""
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ PAIRWISE = choose_covering(BROKEN, Broken.pairs)
             case.state,
             case.command,
             id=f"{case.command}-{case.state.__name__}",
-            marks=[] if case in PAIRWISE else pytest.mark.slow,
+            marks=[] if case in PAIRWISE else pytest.mark.long,
         )
         for case in BROKEN
     ],

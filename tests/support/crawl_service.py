@@ -44,8 +44,7 @@ class Service:
         )
         assert self.process.stdout is not None
         self._lines = map(json.loads, self.process.stdout)
-        self._timer = threading.Timer(LONGEST_S, self.process.kill)  # lines are awaited for ever
-        self._timer.start()
+        self._timer = self._new_timer()
 
     def __enter__(self) -> Self:
         return self
@@ -55,14 +54,23 @@ class Service:
         self.process.kill()
         self.process.communicate()
 
+    def _new_timer(self) -> threading.Timer:
+        """Kills it if it prints no line for a long time: a line is awaited for ever."""
+        timer = threading.Timer(LONGEST_S, self.process.kill)
+        timer.start()
+        return timer
+
     def until(self, **fields: object) -> list[dict[str, Any]]:
         """Read lines up to the first one that has these fields."""
         read: list[dict[str, Any]] = []
         for line in self._lines:
+            self._timer.cancel()
+            self._timer = self._new_timer()
             read.append(line)
             if line.items() >= fields.items():
                 return read
-        raise AssertionError(f"it ended: {self.process.communicate()}")
+        _, errors = self.process.communicate()
+        raise AssertionError(f"it ended with {self.process.returncode} after {read[-3:]}: {errors}")
 
     def crawling(self) -> psutil.Process:
         """The process that crawls now."""
@@ -73,7 +81,7 @@ class Service:
         """Stop it in order; return what it has written to standard error."""
         self.process.send_signal(number)
         _, errors = self.process.communicate()
-        assert self.process.returncode == CTRL_C
+        assert self.process.returncode == CTRL_C, errors
         assert "Traceback" not in errors
         assert errors.count("gossamer: ") == 1
         assert "stopped; all committed steps are kept" in errors or "was stopped" in errors

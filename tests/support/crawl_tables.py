@@ -55,8 +55,9 @@ def _plain(value: object) -> object:
 def answers(crawl: Crawl, queries: Iterable[str]) -> dict[str, list[tuple[str, str, str]]]:
     """What the index answers to each query: all pages that have its words, in order of their URLs.
 
-    Which pages that lack a word are good enough depends on document frequencies, and these count
-    documents that were replaced, until they are merged away.
+    Which pages that lack a word are good enough depends on document frequencies, and so does the
+    snippet for a query of several words. They count documents that were replaced, until these are
+    merged away. So where rounds and harvests run at the same time, queries should be single words.
     """
     searcher = Searcher.open(crawl.work)
     found = {query: searcher.search(query, limit=1000).hits for query in queries}
