@@ -17,6 +17,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.cli.sources import page_of_crawl
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
 from gossamer.flow.check import survey
 from gossamer.flow.check.repair import repair
 from gossamer.index import postings
@@ -32,7 +33,7 @@ from tests.support.crawl_settings import loopback_settings
 from tests.support.file_damages import cut, flip, gone, indexed, longer, reopened, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -98,14 +99,23 @@ def test_nothing_is_wrong_with_a_whole_crawl_and_a_check_writes_nothing(crawl: C
 def test_nothing_is_wrong_with_a_whole_crawl_at_any_time(
     web: FakeWeb, engine: Engine, tmp_path: Path
 ) -> None:
+    """Before each step of a round, of its harvest, and of a round of pages that are known."""
     crawl = Crawl.create(str(tmp_path / "crawl"), loopback_settings(web.address), engine)
     assert wrong(crawl.work) == []
     crawl.inject(web.web.seeds())
+    steps: list[str] = []
     found: list[str] = []
-    crawl.run(announce=lambda _step, _round: found.extend(wrong(crawl.work)))
-    assert found == wrong(crawl.work) == []
+
+    def look(step: str, _round: int) -> None:
+        if step in rounds.ROUND or step not in steps:
+            found.extend(wrong(crawl.work))
+        steps.append(step)
+
+    crawl.run(1, announce=look)
     crawl.refresh()
-    crawl.run(announce=lambda _step, _round: found.extend(wrong(crawl.work)))
+    crawl.run(1, announce=look)
+    assert steps.count("update") == 2
+    assert {*rounds.ROUND, *rounds.HARVEST} <= {*steps}
     crawl.reparse()
     assert found == wrong(crawl.work) == []
 
@@ -144,24 +154,57 @@ def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
     assert not any(error for _, error in survey.check_files(work))
 
 
+def largest(crawl: Crawl, dataset: str) -> list[Path]:
+    """The largest file of a dataset, if it has any."""
+    files = [file for file in crawl.work.store.listed(dataset) if file.bytes]
+    return [Path(crawl.path, max(files, key=lambda file: file.bytes).path)] if files else []
+
+
+FETCHED = ("warc", "responses", "pages")
+"""What was answered, from which all others follow."""
+
+
+@pytest.mark.slow
+def test_whatever_follows_from_the_archive_is_repaired(crawl: Crawl) -> None:
+    """One file of each other dataset is damaged."""
+    before = indexed(crawl)
+    damages = cycle((flip, gone, cut))
+    counts = {}
+    for name in (name for name in DATASETS if name not in FETCHED):
+        for file, damage in zip(largest(crawl, name), damages, strict=False):
+            damage(file)
+            counts[f"damaged_{name}"] = 1
+    assert len(counts) > 10
+    check_repair(reopened(crawl), counts, before)
+
+
+def mark_of(dataset: str) -> tuple[pytest.MarkDecorator, ...]:
+    if dataset == "responses":
+        return (pytest.mark.slow,)
+    return () if dataset in FETCHED else (pytest.mark.long,)
+
+
 @pytest.mark.parametrize(
     ("dataset", "damage"),
     [
-        pytest.param(name, damage, marks=() if name in {"warc", "pages"} else pytest.mark.slow)
+        pytest.param(name, damage, marks=mark_of(name))
         for name, damage in zip(DATASETS, cycle((flip, gone, cut)), strict=False)
     ],
 )
 def test_a_damaged_crawl_is_repaired(
     dataset: str, damage: Callable[[Path], None], crawl: Crawl
 ) -> None:
-    files = [file for file in crawl.work.store.listed(dataset) if file.bytes]
-    if not files:
+    if not (files := largest(crawl, dataset)):
         pytest.skip("this crawl has none")
     before = indexed(crawl)
-    damage(Path(crawl.path, max(files, key=lambda file: file.bytes).path))
-    crawl = reopened(crawl)
+    damage(files[0])
+    check_repair(reopened(crawl), {f"damaged_{dataset}": 1}, before)
+
+
+def check_repair(crawl: Crawl, counts: dict[str, int], before: set[str]) -> None:
+    """Repair damaged files that are counted by dataset; then the same pages are searchable."""
     reports = crawl.repair()
-    assert reports[0].counts == {f"damaged_{dataset}": 1}
+    assert reports[0].counts == counts
     assert wrong(reopened(crawl).work) == []
     crawl.run()
     assert wrong(crawl.work) == []
@@ -205,25 +248,35 @@ def without(dataset: str) -> Callable[[Workspace, str], None]:
     return lambda work, url: rewrite(work, dataset, lambda rows: rows.where(f"url <> '{url}'"))
 
 
+no_responses, no_documents, not_indexed = map(without, ("responses", "documents", "indexed"))
 CONTRADICTIONS = {
     "bodies are not in the archive": misplaced,
-    "were requested, but have no response": without("responses"),
-    "were stored, but no response says where": without("responses"),
+    "were requested, but have no response": no_responses,
+    "were stored, but no response says where": no_responses,
     "were answered, but are not known": without("pages"),
-    "stored pages have no document": without("documents"),
-    "are judged, but have no document": without("documents"),
+    "stored pages have no document": no_documents,
+    "are judged, but have no document": no_documents,
     "have no page that stands for them": a_copy,
-    "should be in the index": without("indexed"),
+    "should be in the index": not_indexed,
     "should not be in the index": without("dispositions"),
     "documents are missing": without_part,
-    "documents are surplus": without("indexed"),
+    "documents are surplus": not_indexed,
 }
+
+
+@pytest.mark.slow
+def test_all_contradictions_are_found_and_mended_at_once(crawl: Crawl) -> None:
+    """Each is of another page."""
+    before = indexed(crawl)
+    for url, cause in zip(sorted(before), dict.fromkeys(CONTRADICTIONS.values()), strict=False):
+        cause(crawl.work, url)
+    check_mended(crawl, CONTRADICTIONS, before)
 
 
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param(what, marks=() if what.startswith("documents are") else pytest.mark.slow)
+        pytest.param(what, marks=() if what.startswith("documents are") else pytest.mark.long)
         for what in CONTRADICTIONS
     ],
 )
@@ -231,7 +284,13 @@ def test_a_contradiction_is_found_and_mended(what: str, crawl: Crawl) -> None:
     before = indexed(crawl)
     url = sorted(before)[len(before) // 2]
     CONTRADICTIONS[what](crawl.work, url)
-    assert any(what in sentence for sentence in wrong(crawl.work))
+    check_mended(crawl, [what], before)
+
+
+def check_mended(crawl: Crawl, found: Iterable[str], before: set[str]) -> None:
+    """A check finds sentences with these words; after a repair, none, and the same pages."""
+    sentences = wrong(crawl.work)
+    assert [what for what in found if not any(what in each for each in sentences)] == []
     crawl.repair()
     assert wrong(reopened(crawl).work) == []
     crawl.run()

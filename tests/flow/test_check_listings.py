@@ -73,7 +73,7 @@ def swap(one: Path, other: Path) -> None:
     "damage",
     [
         flip,
-        *(pytest.param(damage, marks=pytest.mark.slow) for damage in (gone, cut, longer)),
+        *(pytest.param(damage, marks=pytest.mark.long) for damage in (gone, cut, longer)),
         None,
     ],
     ids=lambda damage: damage.__name__ if damage else "swapped",
@@ -114,7 +114,7 @@ def test_listings_are_written_again_and_nothing_is_lost(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in {"warc", HISTORY} else pytest.mark.slow)
+        pytest.param(name, marks=() if name in {"warc", HISTORY} else pytest.mark.long)
         for name in LISTED
     ],
 )

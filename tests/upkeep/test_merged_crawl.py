@@ -61,8 +61,8 @@ def links(crawl: Crawl) -> set[tuple[str, str]]:
     ("dataset", "damage"),
     [
         ("documents", gone),
-        pytest.param("links", flip, marks=pytest.mark.slow),
-        pytest.param("responses", cut, marks=pytest.mark.slow),
+        pytest.param("links", flip, marks=pytest.mark.long),
+        pytest.param("responses", cut, marks=pytest.mark.long),
     ],
 )
 def test_lost_rows_of_merged_layers_are_made_again(
