@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 BENCH = ROOT / "bench"
 SKIPPED = 77
+BRIEF = {
+    *("charset", "graph", "language", "maintext", "near_duplicates", "pagerank", "parse"),
+    "relevance",
+}
+"""These take a second or two. The others crawl, or start servers or other processes."""
 ON_SPARK = {"driver_memory", "workers"}
-LONG_ON_SPARK = (pytest.mark.spark, pytest.mark.long)  # clusters take minutes to start and plan
 LONGEST_S = 900
 
 
@@ -38,6 +42,13 @@ def runner() -> Any:
 SCRIPTS = list(runner().questions())
 
 
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    if name in BRIEF:
+        return [pytest.mark.slow]
+    on_spark = [pytest.mark.spark] if name in ON_SPARK else []  # takes minutes to start and plan
+    return [*on_spark, pytest.mark.long]
+
+
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command],
@@ -50,13 +61,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=LONG_ON_SPARK if name in ON_SPARK else pytest.mark.slow)
-        for name in SCRIPTS
-    ],
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in SCRIPTS])
 def test_script_answers_at_a_tiny_size(name: str) -> None:
     done = run(f"{name}.py", "--tiny")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
