@@ -1,4 +1,4 @@
-"""Manuals of Debian as hosts of a fakeweb: 4,000 real pages in 26 languages."""
+"""Manuals of Debian as hosts of a fakeweb: 4,000 real pages in 26 languages, or a few of them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ MANUALS = {
     "reference.test": "usr/share/debian-reference",
     "handbook.test": "usr/share/doc/debian-handbook/html",
 }
+FEW = {
+    "german.test": "usr/share/doc/debian-handbook/html/de-DE",
+    "japanese.test": "usr/share/doc/debian-handbook/html/ja-JP",
+}
 PACKAGES = "python3.11-doc debian-reference debian-handbook"
 
 SETTINGS = """\
@@ -43,10 +47,10 @@ host_overrides = {{ "*.test" = "{address}" }}
 """
 
 
-def folders() -> dict[str, Path]:
-    """Host to folder, of the manuals below GOSSAMER_DOCS_ROOT, which are installed or not."""
+def folders(manuals: Mapping[str, str] = MANUALS) -> dict[str, Path]:
+    """Host to folder, of manuals below GOSSAMER_DOCS_ROOT, which are installed or not."""
     root = Path(os.environ.get("GOSSAMER_DOCS_ROOT", "/"))
-    return {host: root / folder for host, folder in MANUALS.items()}
+    return {host: root / folder for host, folder in manuals.items()}
 
 
 def seeds(hosts: Mapping[str, Path]) -> list[str]:

@@ -1,9 +1,9 @@
-"""Three manuals of Debian, crawled whole: judged by a walk over their files that shares no code."""
+"""Manuals of Debian, crawled whole: judged by a walk over their files that shares no code."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pytest
 
@@ -12,45 +12,74 @@ from tests.support import real_webs
 from tests.support.machine_needs import lacking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from gossamer.api.crawl import Crawl
     from gossamer.engine.engine import Engine
     from tests.support.link_walk import Walk
 
-pytestmark = pytest.mark.slow
 T = TypeVar("T")
 
 
+class Size(NamedTuple):
+    manuals: Mapping[str, str]
+    pages: int
+    links: int
+
+
+SIZES = [
+    pytest.param(Size(real_webs.FEW, 250, 1_000), id="two languages", marks=pytest.mark.slow),
+    pytest.param(Size(real_webs.MANUALS, 3_500, 30_000), id="all", marks=pytest.mark.long),
+]
+"""Manuals, and the least that they have."""
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def size(request: pytest.FixtureRequest) -> Size:
+    found: Size = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def walked() -> Walk:
-    missing = [folder for folder in real_webs.folders().values() if not folder.is_dir()]
-    if missing:
+def folders(size: Size) -> dict[str, Path]:
+    found = real_webs.folders(size.manuals)
+    if missing := [folder for folder in found.values() if not folder.is_dir()]:
         lacking(f"{missing[0]} is not there: apt-get install {real_webs.PACKAGES}")
-    return real_webs.judge(real_webs.folders())
+    return found
 
 
 @pytest.fixture(scope="module")
-def crawled(walked: Walk, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+def walked(folders: dict[str, Path]) -> Walk:
+    return real_webs.judge(folders)
+
+
+@pytest.fixture(scope="module")
+def crawled(
+    folders: dict[str, Path],
+    walked: Walk,
+    engine: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Crawl:
     assert walked.deepest < 20, "max_depth would hide pages from both"
-    return real_webs.crawl(tmp_path_factory.mktemp("real") / "crawl", real_webs.folders(), engine)
+    return real_webs.crawl(tmp_path_factory.mktemp("real") / "crawl", folders, engine)
 
 
 def test_every_page_that_links_lead_to_is_fetched_once_and_no_other(
-    crawled: Crawl, walked: Walk
+    crawled: Crawl, walked: Walk, size: Size
 ) -> None:
-    assert len(walked.pages) > 3_500
+    assert len(walked.pages) > size.pages
     assert difference(real_webs.fetched(crawled), walked.pages) == ([], [])
 
 
-def test_every_link_is_recorded_once_and_no_other(crawled: Crawl, walked: Walk) -> None:
-    assert len(walked.links) > 30_000
+def test_every_link_is_recorded_once_and_no_other(crawled: Crawl, walked: Walk, size: Size) -> None:
+    assert len(walked.links) > size.links
     assert difference(real_webs.links(crawled), walked.links) == ([], [])
 
 
-def test_a_page_is_found_by_its_title(crawled: Crawl, walked: Walk) -> None:
+def test_a_page_is_found_by_its_title(crawled: Crawl, walked: Walk, size: Size) -> None:
     found = real_webs.known_items(walked, Searcher.open(crawled.work))
-    assert found.keys() == real_webs.MANUALS.keys()
+    assert found.keys() == size.manuals.keys()
     for host, answers in found.items():
         assert answers.items >= 10
         assert answers.first >= 0.9 * answers.items, host
