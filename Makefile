@@ -66,9 +66,9 @@ test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with module
 	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
 test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them minutes
-	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
+	$(BIN)/pytest -m 'slow and not long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
 
-test-long: $(VENV)/.dev  ## repeat some of these with more seeds and more kills
+test-long: $(VENV)/.dev  ## repeat some of these with more seeds, kills and cases, before a release (some hours)
 	$(BIN)/pytest -m 'long and not spark' -o faulthandler_timeout=3600 -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
 
 test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)

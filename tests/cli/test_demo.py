@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.server
 @pytest.mark.parametrize(
-    ("most_rounds", "pages"), [(3, 20), pytest.param(demo.ROUNDS, 100, marks=pytest.mark.slow)]
+    ("most_rounds", "pages"), [(3, 20), pytest.param(demo.ROUNDS, 100, marks=pytest.mark.long)]
 )
 def test_demo(
     tmp_path: Path,

@@ -203,7 +203,9 @@ def test_settings_count_from_sighup_to_the_next_whatever_the_file_says(
         service.end()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_a_signal_to_all_processes_counts_once(
     server: Loopback, folder: Path, number: signal.Signals
 ) -> None:

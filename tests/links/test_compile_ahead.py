@@ -44,7 +44,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_small_crawl_compiles_nothing_more(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}

@@ -102,8 +102,10 @@ class History:
         return {(src, dst) for src, found in self.links.items() for dst in found}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(n, marks=pytest.mark.slow if n < 2 else pytest.mark.long) for n in range(6)],
+)
 def test_any_history_ends_with_the_graph_of_all_links(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

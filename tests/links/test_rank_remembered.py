@@ -76,8 +76,13 @@ class Rounds:
         assert {host: hosts[host] for host in expected} == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 5)),
+    ],
+)
 def test_any_rounds_end_with_the_ranks_of_a_full_computation(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -173,15 +173,20 @@ def crawled(
     return [{name: rows[url][name] for name in kept} for url in sorted(rows)]
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("waiting", "limits"),
+    [
+        pytest.param(("c.example",), {"pages": 2}, marks=pytest.mark.slow),
+        pytest.param((), {"pages": 1}, marks=pytest.mark.long),
+        pytest.param((), {"pages_per_host": 1}, marks=pytest.mark.long),
+        pytest.param(("w.example", "b.example"), {"pages": 5}, marks=pytest.mark.long),
+    ],
+)
 def test_the_order_in_which_pages_are_met_does_not_change_them(
-    new_work: Callable[[], Workspace],
+    new_work: Callable[[], Workspace], waiting: tuple[str, ...], limits: dict[str, int]
 ) -> None:
     at_once = crawled(new_work(), WEB)
-    assert crawled(new_work(), WEB, pages=1) == at_once
-    assert crawled(new_work(), WEB, pages_per_host=1) == at_once
-    assert crawled(new_work(), WEB, pages=2, waiting=("c.example",)) == at_once
-    assert crawled(new_work(), WEB, pages=5, waiting=("w.example", "b.example")) == at_once
+    assert crawled(new_work(), WEB, waiting, **limits) == at_once
     found = {name_of(row["url"]): (row["depth"], row["hops"]) for row in at_once}
     assert found == WEB.shortest(set(found))
 
@@ -199,7 +204,7 @@ def random_graph(draw: Random, hosts: int = 25, pages: int = 8) -> Graph:
     )
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_places_in_a_random_graph_are_those_of_the_shortest_paths(
     work: Workspace, seed: int
 ) -> None:

@@ -57,7 +57,9 @@ def steps(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM]
+)
 def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
     server: Loopback, folder: Path, engine: Engine, number: signal.Signals
 ) -> None:

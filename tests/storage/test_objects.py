@@ -41,7 +41,7 @@ def in_memory() -> ObjectBackend:
     return ObjectBackend(Bucket("memory://crawl", MemoryStore()))
 
 
-@pytest.mark.parametrize("races", [10, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("races", [10, pytest.param(100, marks=pytest.mark.long)])
 def test_of_two_writers_one_wins_each_race_for_the_manifest(s3: str, races: int) -> None:
     stores = [Store.create(open_backend(s3)), Store.open(open_backend(s3))]
     ready = Barrier(2)

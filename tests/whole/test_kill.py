@@ -51,7 +51,7 @@ class Size(NamedTuple):
 
 SIZES = [
     Size(4, 12, max_depth=2, pages=40, kills=3),
-    pytest.param(Size(8, 30, max_depth=20, pages=300, kills=20), marks=pytest.mark.slow),
+    pytest.param(Size(8, 30, max_depth=20, pages=300, kills=20), marks=pytest.mark.long),
 ]
 SETTINGS = """
 engine.workers = 2
