@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import UpdateConfig
-from gossamer.schedule import generate, update
+from gossamer.schedule import generate
 from gossamer.schedule.due import recrawl
-from gossamer.state import lsm
-from gossamer.tables import FETCHLIST, PAGES
-from tests.support.rows import by_url, put
+from gossamer.tables import FETCHLIST
+from tests.support.rows import put
+from tests.support.shared_rounds import SharedRounds
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
+    from tests.support.shared_rounds import Found, Site, Story
 
 DAY_MS = 86_400_000
 A = "http://a.example/"
@@ -119,21 +119,21 @@ def test_the_rate_of_pages_is_learned_from_visits(rate: float, visit_days: float
     assert min(0.6 * rate, 0.4 / visit_days) <= learned <= 1.15 * rate
 
 
+shared = SharedRounds()
+narrow = {factor: SharedRounds(update={"interval_factor": float(factor)}) for factor in (1, 4)}
+"""Rounds with narrow bounds of intervals."""
+
+
 def visited(
-    work: Workspace,
-    answer: dict[str, Any],
-    text: int | None = None,
-    day: int = 130,
-    **page: Any,
-) -> dict[str, Any]:
-    """The row of a page after another visit, which found this main text."""
-    put(work, "pages", [{"url": A} | STORED | page], round_=0)
-    put(work, "responses", [{"url": A, "fetched_ms": day * DAY_MS, "outcome": "ok"} | answer])
-    put(work, "documents", [{"url": A, "text_hash": text, "outcome": "parsed"}])
-    with work.step("parse", 1):
-        pass
-    update.run(work)
-    return by_url(lsm.current(work, PAGES))[A]
+    site: Site, answer: dict[str, Any], text: int | None = None, day: int = 130, **page: Any
+) -> Found:
+    """Another visit to a page, which finds this main text."""
+    known = {"url": site.url()}
+    return {
+        "pages": [known | STORED | page],
+        "responses": [known | {"fetched_ms": day * DAY_MS, "outcome": "ok"} | answer],
+        "documents": [known | {"text_hash": text, "outcome": "parsed"}],
+    }
 
 
 def wait_days(page: dict[str, Any]) -> float:
@@ -144,8 +144,9 @@ def expected_days(changes: float, watched: float) -> float:
     return -math.log(0.9) / recrawl.rate(changes, watched, USUAL)
 
 
-def test_another_main_text_is_a_change(work: Workspace) -> None:
-    found = visited(work, {"digest": "new"}, text=2)
+@shared.story
+def test_another_main_text_is_a_change(site: Site) -> Story:
+    found = (yield visited(site, {"digest": "new"}, text=2))[site.url()]
     changes = recrawl.changes_within(recrawl.rate(0.0, 0.0, USUAL), 30.0)
     assert (found["changes"], found["watched_days"]) == (pytest.approx(changes), 30)
     assert found["main_text"] == 2
@@ -153,33 +154,39 @@ def test_another_main_text_is_a_change(work: Workspace) -> None:
     assert wait_days(found) < INTERVAL
 
 
-def test_another_body_with_the_same_main_text_is_no_change(work: Workspace) -> None:
-    found = visited(work, {"digest": "new"}, text=1)
+@shared.story
+def test_another_body_with_the_same_main_text_is_no_change(site: Site) -> Story:
+    found = (yield visited(site, {"digest": "new"}, text=1))[site.url()]
     assert (found["changes"], found["watched_days"]) == (0, 30)
     assert (found["digest"], found["main_text"]) == ("new", 1)
     assert wait_days(found) == pytest.approx(expected_days(0, 30), abs=2e-5)
     assert wait_days(found) > INTERVAL
 
 
-def test_an_answer_that_nothing_has_changed_is_believed(work: Workspace) -> None:
-    found = visited(work, {"outcome": "unchanged"})
+@shared.story
+def test_an_answer_that_nothing_has_changed_is_believed(site: Site) -> Story:
+    found = (yield visited(site, {"outcome": "unchanged"}))[site.url()]
     assert (found["changes"], found["watched_days"], found["main_text"]) == (0, 30, 1)
 
 
+@shared.story
 @pytest.mark.parametrize(("digest", "changed"), [("old", False), ("new", True)])
 def test_a_page_without_a_main_text_has_changed_if_its_body_has(
-    work: Workspace, digest: str, changed: bool
-) -> None:
-    found = visited(work, {"digest": digest}, main_text=None)
+    site: Site, digest: str, changed: bool
+) -> Story:
+    found = (yield visited(site, {"digest": digest}, main_text=None))[site.url()]
     assert (found["changes"] > 0) is changed
 
 
-def test_what_was_learned_adds_up(work: Workspace) -> None:
-    found = visited(work, {"digest": "new"}, text=2, changes=3.0, watched_days=6.0)
+@shared.story
+def test_what_was_learned_adds_up(site: Site) -> Story:
+    visit = visited(site, {"digest": "new"}, text=2, changes=3.0, watched_days=6.0)
+    found = (yield visit)[site.url()]
     more = recrawl.changes_within(recrawl.rate(3.0, 6.0, USUAL), 30.0)
     assert (found["changes"], found["watched_days"]) == (pytest.approx(3 + more), 36)
 
 
+@shared.story
 @pytest.mark.parametrize(
     "page",
     [
@@ -187,24 +194,30 @@ def test_what_was_learned_adds_up(work: Workspace) -> None:
         {"failures": 1},  # nobody knows when it was last seen as it is stored
     ],
 )
-def test_nothing_is_learned_without_a_visit_before(work: Workspace, page: dict[str, Any]) -> None:
-    found = visited(work, {"digest": "new"}, text=2, **page)
+def test_nothing_is_learned_without_a_visit_before(site: Site, page: dict[str, Any]) -> Story:
+    found = (yield visited(site, {"digest": "new"}, text=2, **page))[site.url()]
     assert (found["changes"], found["watched_days"], wait_days(found)) == (0, 0, INTERVAL)
 
 
-def test_nothing_is_learned_from_a_failure(work: Workspace) -> None:
-    found = visited(work, {"outcome": "timeout"}, changes=3.0, watched_days=6.0)
+@shared.story
+def test_nothing_is_learned_from_a_failure(site: Site) -> Story:
+    visit = visited(site, {"outcome": "timeout"}, changes=3.0, watched_days=6.0)
+    found = (yield visit)[site.url()]
     assert (found["changes"], found["watched_days"], found["main_text"]) == (3, 6, 1)
 
 
-@pytest.mark.parametrize(
-    ("factor", "changes", "days"), [(1, 500.0, 30), (1, 0.0, 30), (4, 500.0, 7.5), (4, 0.0, 120)]
-)
-def test_intervals_have_bounds(work: Workspace, factor: float, changes: float, days: float) -> None:
-    settings = msgspec.structs.replace(work.config.update, interval_factor=factor)
-    work.config = msgspec.structs.replace(work.config, update=settings)
-    found = visited(work, {"outcome": "unchanged"}, changes=changes, watched_days=500.0)
-    assert wait_days(found) == days
+@narrow[1].story
+@pytest.mark.parametrize("changes", [500.0, 0.0])
+def test_a_factor_of_one_means_the_same_interval_for_all_pages(site: Site, changes: float) -> Story:
+    yield visited(site, {"outcome": "unchanged"}, changes=changes, watched_days=500.0)
+    assert wait_days(site.pages()[site.url()]) == INTERVAL
+
+
+@narrow[4].story
+@pytest.mark.parametrize(("changes", "days"), [(500.0, INTERVAL / 4), (0.0, 4 * INTERVAL)])
+def test_intervals_have_bounds(site: Site, changes: float, days: float) -> Story:
+    yield visited(site, {"outcome": "unchanged"}, changes=changes, watched_days=500.0)
+    assert wait_days(site.pages()[site.url()]) == days
 
 
 def test_pages_whose_visit_gains_most_come_first(work: Workspace) -> None:

@@ -15,81 +15,94 @@ from gossamer.storage.store import Store
 from gossamer.tables import PAGES
 from gossamer.tables.outcomes import DAY_S, OUTCOMES
 from tests.support.rows import by_url, put
+from tests.support.shared_rounds import SharedRounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from gossamer.engine.engine import Engine
+    from tests.support.shared_rounds import Found, Site, Story
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
-A, B = "http://a.example/", "http://b.example/x"
+MOST, MOST_QUERIES = 3, 2
+
+shared = SharedRounds(update={"new_urls_per_domain": MOST, "new_queries_per_path": MOST_QUERIES})
 
 
 def after(
-    work: Workspace,
+    site: Site,
     page: dict[str, Any] | None = None,
     answer: dict[str, Any] | None = None,
-    links: list[dict[str, Any]] | None = None,
-    answers: list[dict[str, Any]] | None = None,
-) -> dict[str, dict[str, Any]]:
-    """Pages after a round: a page A that was there, an answer to it, links that were found."""
-    if page is not None:
-        put(work, "pages", [{"url": A} | page], round_=0)
-    to_a = [] if answer is None else [{"url": A, "fetched_ms": DAY_MS} | answer]
-    put(work, "responses", [*(answers or []), *to_a])
-    put(work, "links", links or [])
-    with work.step("parse", 1):
-        pass
-    update.run(work)
-    return by_url(lsm.current(work, PAGES))
+    links: Iterable[dict[str, Any]] = (),
+) -> Found:
+    """A round: a page that was there, an answer to it, links that were found, on it if not said."""
+    known = {"url": site.url()}
+    return {
+        "pages": [] if page is None else [known | page],
+        "responses": [] if answer is None else [known | {"fetched_ms": DAY_MS} | answer],
+        "links": [{"src": site.url()} | each for each in links],
+    }
 
 
-def link(dst: str = B, **more: Any) -> dict[str, Any]:
-    return {"src": A, "dst": dst, "depth": 1} | more
+def link(dst: str, **more: Any) -> dict[str, Any]:
+    return {"dst": dst, "depth": 1} | more
 
 
-def test_a_link_makes_a_page_known(work: Workspace) -> None:
-    further = link(src="http://c.example/", depth=3, hops=2)
-    found = after(work, links=[link(hops=1), further])[B]
+@shared.story
+def test_a_link_makes_a_page_known(site: Site) -> Story:
+    new = site.url("/x", "b")
+    further = link(new, src=site.url("/", "c"), depth=3, hops=2)
+    found = (yield after(site, links=[link(new, hops=1), further]))[new]
     assert found["hops"] == 1
     assert found["status"] == "unfetched"
     assert found["source"] == "link"
-    assert (found["host"], found["depth"], found["inlinks"]) == ("b.example", 1, 2)
+    assert (found["host"], found["depth"], found["inlinks"]) == (site.host("b"), 1, 2)
     assert found["next_fetch_ms"] == 0
-    assert found["found_ms"] == work.now_ms()
+    assert found["found_ms"] == site.work.now_ms()
 
 
-def test_a_link_brings_a_known_page_nearer_and_leaves_the_rest(work: Workspace) -> None:
-    was = {"url": B, "status": "fetched", "depth": 5, "hops": 4, "inlinks": 2}
-    was |= {"etag": "e", "fetches": 1}
-    put(work, "pages", [was | {"next_fetch_ms": 77, "host": "b.example"}], round_=0)
-    found = after(work, links=[link(hops=2)])[B]
+@shared.story
+def test_a_link_brings_a_known_page_nearer_and_leaves_the_rest(site: Site) -> Story:
+    was = {"status": "fetched", "depth": 5, "hops": 4, "inlinks": 2}
+    was |= {"etag": "e", "fetches": 1, "next_fetch_ms": 77}
+    found = (yield after(site, was, links=[link(site.url(), hops=2)]))[site.url()]
     assert (found["depth"], found["hops"]) == (1, 2)
     assert (found["inlinks"], found["etag"]) == (3, "e")
     assert (found["status"], found["fetches"], found["next_fetch_ms"]) == ("fetched", 1, 77)
 
 
-def test_links_of_a_page_that_was_left_unparsed_count_from_where_it_is_now(work: Workspace) -> None:
-    found = after(work, {"depth": 1, "outcome": "ok"}, links=[link(round=0, depth=5)])
-    assert found[B]["depth"] == 2
+@shared.story
+def test_links_of_a_page_that_was_left_unparsed_count_from_where_it_is_now(site: Site) -> Story:
+    new = site.url("/x")
+    found = yield after(site, {"depth": 1, "outcome": "ok"}, links=[link(new, round=0, depth=5)])
+    assert found[new]["depth"] == 2
 
 
-def test_a_file_is_on_this_machine(work: Workspace) -> None:
-    assert after(work, links=[link("file:///a/b")])["file:///a/b"]["host"] == "localhost"
+@shared.story
+def test_a_file_is_on_this_machine(site: Site) -> Story:
+    name = f"file:///{site.name}/b"
+    found = yield after(site, links=[link(name)])
+    assert found[name]["host"] == "localhost"
 
 
-def test_a_nofollow_link_makes_nothing_known(work: Workspace) -> None:
-    assert B not in after(work, links=[link(nofollow=True)])
+@shared.story
+def test_a_nofollow_link_makes_nothing_known(site: Site) -> Story:
+    links = [link(site.url("/x"), nofollow=True), link(site.url("/y"))]
+    found = yield after(site, links=links)
+    assert found.keys() == {site.url("/y")}
 
 
-def test_a_page_fetched_again_casts_no_second_vote(work: Workspace) -> None:
-    put(work, "pages", [{"url": B, "inlinks": 2}], round_=0)
-    assert after(work, links=[link(first=False)])[B]["inlinks"] == 2
+@shared.story
+def test_a_page_fetched_again_casts_no_second_vote(site: Site) -> Story:
+    found = yield after(site, {"inlinks": 2}, links=[link(site.url(), first=False)])
+    assert found[site.url()]["inlinks"] == 2
 
 
-def test_a_redirect_is_how_its_target_was_met(work: Workspace) -> None:
-    assert after(work, links=[link(relation="redirect")])[B]["source"] == "redirect"
+@shared.story
+def test_a_redirect_is_how_its_target_was_met(site: Site) -> Story:
+    found = yield after(site, links=[link(site.url("/x"), relation="redirect")])
+    assert found[site.url("/x")]["source"] == "redirect"
 
 
 MEANINGS = {
@@ -112,21 +125,24 @@ MEANINGS = {
 """Status, fetches, failures and the wait in ms that follow from each outcome of a first try."""
 
 
-def answered(
-    work: Workspace, pages: dict[str, dict[str, Any]], outcomes: dict[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Pages by name, after a round in which each had an outcome."""
-    put(work, "pages", [{"url": A + name} | page for name, page in pages.items()], round_=0)
+def answered(site: Site, pages: Mapping[str, dict[str, Any]], outcomes: Mapping[str, str]) -> Found:
+    """A round in which each page had an outcome."""
     answers = [
-        {"url": A + name, "fetched_ms": DAY_MS, "outcome": outcome}
+        {"url": site.url(f"/{name}"), "fetched_ms": DAY_MS, "outcome": outcome}
         for name, outcome in outcomes.items()
     ]
-    found = after(work, answers=answers)
-    return {name: found[A + name] for name in pages}
+    known = [{"url": site.url(f"/{name}")} | page for name, page in pages.items()]
+    return {"pages": known, "responses": answers}
 
 
-def test_what_an_outcome_means(work: Workspace) -> None:
-    found = answered(work, {name: {} for name in MEANINGS}, {name: name for name in MEANINGS})
+def by_name(site: Site) -> dict[str, dict[str, Any]]:
+    return {url.removeprefix(site.url()): page for url, page in site.pages().items()}
+
+
+@shared.story
+def test_what_an_outcome_means(site: Site) -> Story:
+    yield answered(site, {name: {} for name in MEANINGS}, {name: name for name in MEANINGS})
+    found = by_name(site)
     assert {name: page["outcome"] for name, page in found.items()} == {n: n for n in MEANINGS}
     assert {
         name: (
@@ -143,33 +159,39 @@ def test_the_table_above_knows_every_outcome() -> None:
     assert set(MEANINGS) == set(OUTCOMES) - {"postponed", "filtered"}  # which no fetch has
 
 
-def test_postponed_changes_nothing(work: Workspace) -> None:
+@shared.story
+def test_postponed_changes_nothing(site: Site) -> Story:
     was = {"status": "fetched", "failures": 2, "next_fetch_ms": 5, "fetches": 1, "fetched_ms": 4}
-    found = after(work, was, {"outcome": "postponed"})[A]
+    found = (yield after(site, was, {"outcome": "postponed"}))[site.url()]
     assert {name: found[name] for name in was} == was
 
 
+@shared.story
 @pytest.mark.parametrize("before", [None, 4])
 def test_only_a_request_tells_when_a_page_was_last_asked_for(
-    work: Workspace, before: int | None
-) -> None:
+    site: Site, before: int | None
+) -> Story:
     names = {name: name for name in OUTCOMES}
-    found = answered(work, {name: {"fetched_ms": before} for name in names}, names)
+    yield answered(site, {name: {"fetched_ms": before} for name in names}, names)
+    found = by_name(site)
     assert {name for name, page in found.items() if page["fetched_ms"] == DAY_MS} == set(
         OUTCOMES
     ) - {"postponed", "robots"}
     assert {found[name]["fetched_ms"] for name in ("postponed", "robots")} == {before}
 
 
-def test_waits_double_and_end(work: Workspace) -> None:
-    found = after(work, {"failures": 2}, {"outcome": "timeout"})[A]
+@shared.story
+def test_waits_double_and_end(site: Site) -> Story:
+    found = (yield after(site, {"failures": 2}, {"outcome": "timeout"}))[site.url()]
     assert (found["status"], found["failures"]) == ("unfetched", 3)
     assert found["next_fetch_ms"] == DAY_MS + 4 * HOUR_MS
 
 
-def test_failures_in_a_row_end_with_an_answer(work: Workspace) -> None:
+@shared.story
+def test_failures_in_a_row_end_with_an_answer(site: Site) -> Story:
     names = {name: name for name in ("ok", "unchanged", "redirect", "robots", "not_found")}
-    found = answered(work, {name: {"failures": 2} for name in names}, names)
+    yield answered(site, {name: {"failures": 2} for name in names}, names)
+    found = by_name(site)
     assert {name: page["failures"] for name, page in found.items()} == dict.fromkeys(names, 0)
 
 
@@ -179,15 +201,17 @@ def test_no_temporary_failure_delays_a_page_by_more_than_a_week() -> None:
     assert max(waits_s) <= 7 * DAY_S
 
 
-def test_the_last_try_makes_a_page_gone_for_good(work: Workspace) -> None:
-    tries = OUTCOMES["timeout"].max_tries
-    found = after(work, {"failures": tries - 1, "status": "fetched"}, {"outcome": "timeout"})[A]
-    assert found["status"] == "gone"
+@shared.story
+def test_the_last_try_makes_a_page_gone_for_good(site: Site) -> Story:
+    was = {"failures": OUTCOMES["timeout"].max_tries - 1, "status": "fetched"}
+    found = yield after(site, was, {"outcome": "timeout"})
+    assert found[site.url()]["status"] == "gone"
 
 
-def test_a_failure_of_a_page_that_was_fetched_keeps_it(work: Workspace) -> None:
+@shared.story
+def test_a_failure_of_a_page_that_was_fetched_keeps_it(site: Site) -> Story:
     was = {"status": "fetched", "digest": "D", "etag": "e", "fetches": 3}
-    found = after(work, was, {"outcome": "timeout", "digest": None})[A]
+    found = (yield after(site, was, {"outcome": "timeout", "digest": None}))[site.url()]
     assert (found["status"], found["digest"], found["etag"], found["fetches"]) == (
         "fetched",
         "D",
@@ -196,137 +220,145 @@ def test_a_failure_of_a_page_that_was_fetched_keeps_it(work: Workspace) -> None:
     )
 
 
-def test_retry_after_is_obeyed_where_it_is_longer(work: Workspace) -> None:
-    found = after(work, {}, {"outcome": "busy", "retry_after_s": 7200})[A]
-    assert found["next_fetch_ms"] == DAY_MS + 2 * HOUR_MS
+@shared.story
+def test_retry_after_is_obeyed_where_it_is_longer(site: Site) -> Story:
+    found = yield after(site, {}, {"outcome": "busy", "retry_after_s": 7200})
+    assert found[site.url()]["next_fetch_ms"] == DAY_MS + 2 * HOUR_MS
 
 
-def test_an_answer_counts_more_than_a_link(work: Workspace) -> None:
-    found = after(work, {}, {"outcome": "not_found"}, [link(A)])[A]
-    assert (found["status"], found["inlinks"]) == ("gone", 2)
+@shared.story
+def test_an_answer_counts_more_than_a_link(site: Site) -> Story:
+    found = yield after(site, {}, {"outcome": "not_found"}, [link(site.url())])
+    assert (found[site.url()]["status"], found[site.url()]["inlinks"]) == ("gone", 2)
 
 
-def test_validators_are_those_of_the_stored_answer(work: Workspace) -> None:
-    found = after(work, {"etag": "old"}, {"outcome": "ok", "etag": "new", "digest": "D"})[A]
+@shared.story
+def test_validators_are_those_of_the_stored_answer(site: Site) -> Story:
+    answer = {"outcome": "ok", "etag": "new", "digest": "D"}
+    found = (yield after(site, {"etag": "old"}, answer))[site.url()]
     assert (found["etag"], found["digest"]) == ("new", "D")
 
 
-def capped(work: Workspace, **caps: int) -> None:
-    update_config = msgspec.structs.replace(work.config.update, **caps)
-    work.config = msgspec.structs.replace(work.config, update=update_config)
-
-
-def drops(work: Workspace) -> dict[str, int]:
-    counts = work.store.manifest.history[-1].counts
-    return {name: n for name, n in counts.items() if name.startswith("dropped_")}
-
-
-def test_a_round_makes_so_many_urls_of_a_host_known(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=3)
-    urls = [f"http://b.example/{name}" for name in "fedcba"]
+@shared.story
+def test_a_round_makes_so_many_urls_of_a_host_known(site: Site) -> Story:
+    urls = [site.url(f"/{name}") for name in "fedcba"]
     far, near = urls[0], urls[1]
     links = [link(url, depth=5 if url == far else 1 if url == near else 2) for url in urls]
-    links.append(link(urls[2], src="http://c.example/", depth=2))
-    found = after(work, links=[*links, link("http://c.example/x")])
-    assert sorted(found) == ["http://b.example/a", urls[2], near, "http://c.example/x"]
-    assert drops(work) == {"dropped_domain_growth": 3}
-    assert work.store.manifest.history[-1].counts["touched"] == 4
+    links.append(link(urls[2], src=site.url("/", "c"), depth=2))
+    other = site.url("/x", "c")
+    found = yield after(site, links=[*links, link(other)])
+    assert sorted(found) == [site.url("/a"), urls[2], near, other]
 
 
-def test_new_urls_of_all_hosts_of_a_domain_count_together(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=3)
-    farm = [f"http://{name}.b.example/" for name in "abcdef"]
-    other = [f"http://{name}.example/" for name in "cdef"]
-    found = after(work, links=[link(url) for url in farm + other])
-    assert sorted(found) == sorted(farm[:3] + other)
-    assert drops(work) == {"dropped_domain_growth": 3}
+@shared.story
+def test_new_urls_of_all_hosts_of_a_domain_count_together(site: Site) -> Story:
+    farm = [site.url(host=f"{name}.b") for name in "abcdef"]
+    other = [site.url(host=name) for name in "cdef"]
+    found = yield after(site, links=[link(url) for url in farm + other])
+    assert sorted(found) == sorted(farm[:MOST] + other)
 
 
-@pytest.mark.parametrize(("voters", "added"), [(1, 2), (20, 4), (100, 20), (500, 20)])
+@shared.story
+@pytest.mark.parametrize(
+    ("voters", "added"), [(1, MOST), (20, 2 * MOST), (100, 10 * MOST), (500, 10 * MOST)]
+)
 def test_a_domain_may_grow_the_more_domains_link_to_it(
-    work: Workspace, voters: int, added: int
-) -> None:
-    capped(work, new_urls_per_domain=2)
+    site: Site, voters: int, added: int
+) -> Story:
     names = [f"v{n}.example" for n in range(min(voters, 100))]
-    put(work, "domains", [{"domain": "b.example", "seed": False, "linked_from": names}], round_=0)
-    found = after(work, links=[link(f"http://b.example/{n}") for n in range(30)])
+    known = {"domain": site.host(), "seed": False, "linked_from": names}
+    links = [link(site.url(f"/{n}")) for n in range(15 * MOST)]
+    found = yield {**after(site, links=links), "domains": [known]}
     assert len(found) == added
 
 
-def test_a_domain_with_a_seed_may_grow_as_much_as_any(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=2)
-    answer = {"outcome": "ok", "depth": 0, "host": "a.example"}
-    found = after(work, {"depth": 0}, answer, [link(A + str(n)) for n in range(30)])
-    assert len(found) == 1 + 20
-    assert drops(work) == {"dropped_domain_growth": 10}
+@shared.story
+def test_a_domain_with_a_seed_may_grow_as_much_as_any(site: Site) -> Story:
+    links = [link(site.url(f"/{n}")) for n in range(15 * MOST)]
+    found = yield after(site, {"depth": 0}, {"outcome": "ok", "depth": 0}, links)
+    assert len(found) == 1 + 10 * MOST
 
 
-def test_what_is_known_does_not_count_as_growth(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=2)
-    known = [f"http://b.example/{n}" for n in range(5)]
-    put(work, "pages", [{"url": url, "inlinks": 1} for url in known], round_=0)
-    new = ["http://b.example/x", "http://b.example/y"]
-    found = after(work, links=[link(url) for url in known + new])
+@shared.story
+def test_what_is_known_does_not_count_as_growth(site: Site) -> Story:
+    known = [site.url(f"/{n}") for n in range(5)]
+    new = [site.url(f"/x{n}") for n in range(MOST)]
+    links = after(site, links=[link(url) for url in known + new])
+    found = yield {**links, "pages": [{"url": url, "inlinks": 1} for url in known]}
     assert sorted(found) == sorted(known + new)
     assert {found[url]["inlinks"] for url in known} == {2}
-    assert drops(work) == {}
 
 
-def test_a_page_that_answered_is_never_dropped(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=1)
-    found = after(work, {}, {"outcome": "ok"}, [link(A), link(A + "x"), link(A + "y")])
-    assert sorted(found) == [A, A + "x"]
-    assert (found[A]["status"], found[A]["inlinks"]) == ("fetched", 2)
+@shared.story
+def test_a_page_that_answered_is_never_dropped(site: Site) -> Story:
+    urls = [site.url(), *(site.url(f"/{n}") for n in range(MOST + 1))]
+    found = yield after(site, {}, {"outcome": "ok"}, map(link, urls))
+    assert sorted(found) == urls[:-1]
+    assert (found[site.url()]["status"], found[site.url()]["inlinks"]) == ("fetched", 2)
 
 
-def test_a_round_makes_so_many_queries_of_a_path_known(work: Workspace) -> None:
-    capped(work, new_queries_per_path=2)
-    queries = [f"http://b.example/list?page={n}" for n in range(4)]
-    others = ["http://b.example/list", "http://b.example/other?a=1", "http://c.example/list?page=1"]
-    found = after(work, links=[link(url) for url in queries + others])
-    assert sorted(found) == sorted(queries[:2] + others)
-    assert drops(work) == {"dropped_query_growth": 2}
+@shared.story
+def test_a_round_makes_so_many_queries_of_a_path_known(site: Site) -> Story:
+    queries = [site.url(f"/list?page={n}") for n in range(4)]
+    others = [site.url("/list", "b"), site.url("/other?a=1", "b"), site.url("/list?page=1", "c")]
+    found = yield after(site, links=[link(url) for url in queries + others])
+    assert sorted(found) == sorted(queries[:MOST_QUERIES] + others)
 
 
-def test_dropped_queries_use_up_nothing_of_a_host_s_share(work: Workspace) -> None:
-    capped(work, new_queries_per_path=1, new_urls_per_domain=3)
-    queries = [f"http://b.example/a?{n}" for n in range(9)]
-    pages_ = [f"http://b.example/z{n}" for n in range(3)]
-    found = after(work, links=[link(url) for url in queries + pages_])
-    assert sorted(found) == [queries[0], *pages_[:2]]
-    assert drops(work) == {"dropped_query_growth": 8, "dropped_domain_growth": 1}
+@shared.story
+def test_dropped_queries_use_up_nothing_of_a_host_s_share(site: Site) -> Story:
+    queries = [site.url(f"/a?{n}") for n in range(9)]
+    pages = [site.url(f"/z{n}") for n in range(MOST)]
+    found = yield after(site, links=[link(url) for url in queries + pages])
+    assert sorted(found) == [*queries[:MOST_QUERIES], *pages[: MOST - MOST_QUERIES]]
 
 
-def test_redirects_count_as_growth_too(work: Workspace) -> None:
-    capped(work, new_urls_per_domain=1)
-    targets = [f"http://b.example/{n}" for n in range(3)]
-    found = after(work, links=[link(url, relation="redirect") for url in targets])
-    assert list(found) == targets[:1]
+@shared.story
+def test_redirects_count_as_growth_too(site: Site) -> Story:
+    targets = [site.url(f"/{n}") for n in range(5)]
+    found = yield after(site, links=[link(url, relation="redirect") for url in targets])
+    assert sorted(found) == targets[:MOST]
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "bounded",
-    [
-        test_a_round_makes_so_many_urls_of_a_host_known,
-        test_what_is_known_does_not_count_as_growth,
-        test_dropped_queries_use_up_nothing_of_a_host_s_share,
-    ],
-)
-def test_growth_is_bounded_alike_on_a_cluster(
-    bounded: Callable[[Workspace], None], spark_engine: Engine, tmp_path: Path
-) -> None:
+def test_rounds_are_alike_on_a_cluster(spark_engine: Engine, tmp_path: Path) -> None:
     store = Store.create(LocalBackend(tmp_path))
-    bounded(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine))
+    work = Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine)
+    assert set(shared.play(work).values()) == {None}
 
 
-def test_a_round_is_taken_in_once(work: Workspace) -> None:
-    after(work, {}, {"outcome": "ok"})
+@pytest.fixture(scope="module")
+def grown(new_work: Callable[[], Workspace]) -> Workspace:
+    """After a round that has dropped URLs of a single host."""
+    work, home = new_work(), "http://a.example/"
+    limits = msgspec.structs.replace(
+        work.config.update, new_urls_per_domain=3, new_queries_per_path=1
+    )
+    work.config = msgspec.structs.replace(work.config, update=limits)
+    known = [f"{home}{n}" for n in range(5)]
+    new = [f"{home}{name}" for name in (*(f"a?{n}" for n in range(9)), "z0", "z1", "z2")]
+    put(work, "pages", [{"url": url} for url in known], round_=0)
+    put(work, "responses", [])
+    put(work, "links", [{"src": home, "dst": url} for url in known + new])
+    with work.step("parse", 1):
+        pass
+    update.run(work)
+    return work
+
+
+def test_dropped_urls_are_counted(grown: Workspace) -> None:
+    counts = grown.store.manifest.history[-1].counts
+    dropped = {name: number for name, number in counts.items() if name.startswith("dropped_")}
+    assert dropped == {"dropped_query_growth": 8, "dropped_domain_growth": 1}
+    assert counts["touched"] == len(by_url(lsm.current(grown, PAGES))) == 5 + 3
+
+
+def test_a_round_is_taken_in_once(grown: Workspace) -> None:
     with pytest.raises(UsageError, match="gossamer generate"):
-        update.run(work)
+        update.run(grown)
 
 
 def test_a_round_is_parsed_first(work: Workspace) -> None:
-    put(work, "responses", [{"url": A, "outcome": "ok"}])
+    put(work, "responses", [{"url": "http://a.example/", "outcome": "ok"}])
     with pytest.raises(UsageError, match="gossamer parse"):
         update.run(work)
