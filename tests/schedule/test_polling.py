@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer.schedule import generate, update
+from gossamer.schedule import generate
 from gossamer.schedule.due import habits, histogram, polling, round_length
-from gossamer.state import lsm
 from gossamer.storage.store import StepReport
-from gossamer.tables import FETCHLIST, HABITS, PAGES
+from gossamer.tables import FETCHLIST, HABITS
 from gossamer.tables.fetching import RHYTHM_S
-from tests.support.rows import by_url, put
+from tests.support.rows import put
+from tests.support.shared_rounds import SharedRounds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gossamer.state.workspace import Workspace
+    from tests.support.shared_rounds import Found, Site, Story
 
 HOUR_S = 3_600
 DAY_MS = 86_400_000
 BEGAN_MS = 100 * DAY_MS
-A, HOST = "http://a.example/", "a.example"
+NOW_MS = BEGAN_MS + DAY_MS
+A = "http://a.example/"
 LISTED = {
     "status": "fetched",
     "outcome": "ok",
@@ -40,207 +44,235 @@ KINDS = {
 }
 
 
+shared = SharedRounds(NOW_MS)
+calmer = SharedRounds(NOW_MS, update={"feed_interval_s": 25.0})
+plain = SharedRounds(NOW_MS, update={"feed_interval_s": 0.0})
+"""Rounds with another setting; 0: feeds have no rhythms."""
+
+
 def visited(
-    work: Workspace,
+    site: Site,
     new: int,
     after_s: float = HOUR_S,
     kind: str = "feed",
-    links: list[dict[str, Any]] | None = None,
+    links: Iterable[dict[str, Any]] | None = None,
     outcome: str = "ok",
     parsed: str = "",
-    others: list[dict[str, Any]] | None = None,
+    others: Iterable[dict[str, Any]] | None = None,
     **page: Any,
-) -> dict[str, Any]:
-    """The row of a page after another visit, in which it lists so many new pages."""
-    work.clock_ms = BEGAN_MS + int(after_s * 1000)
-    known = [{"url": f"{A}old"}] if others is None else others
-    put(work, "pages", [{"url": A, "kind": kind, **LISTED, **page}, *known], 0)
-    answer = {"url": A, "fetched_ms": work.clock_ms, "outcome": outcome, "digest": "new"}
-    put(work, "responses", [answer])
+) -> Found:
+    """Another visit to a page, in which it lists so many new pages."""
+    home, old = site.url(), {"url": site.url("/old")}
+    answer = {"url": home, "fetched_ms": BEGAN_MS + int(after_s * 1000), "outcome": outcome}
     found, content_type = KINDS[kind]
-    document = {"url": A, "outcome": parsed or found, "content_type": content_type}
-    put(work, "documents", [document] if outcome == "ok" else [])
-    link = {"src": A, "relation": "entry", "first": False}
+    document = {"url": home, "outcome": parsed or found, "content_type": content_type}
+    link = {"relation": "entry", "first": False}
     names = ["old", *(f"new{number}" for number in range(new))]
-    listed = [link | {"dst": f"{A}{name}"} for name in names] if links is None else links
-    put(work, "links", listed)
-    with work.step("parse", 1):
-        pass
-    update.run(work)
-    return by_url(lsm.current(work, PAGES))[A]
+    listed = [link | {"dst": f"{home}{name}"} for name in names] if links is None else links
+    return {
+        "pages": [
+            {"url": home, "kind": kind, **LISTED, **page},
+            *([old] if others is None else others),
+        ],
+        "responses": [answer | {"digest": "new"}],
+        "documents": [document] if outcome == "ok" else [],
+        "links": [{"src": home} | each for each in listed],
+    }
 
 
 def wait_s(page: dict[str, Any]) -> float:
     return float(page["next_fetch_ms"] - page["fetched_ms"]) / 1000
 
 
-def with_update(work: Workspace, **settings: Any) -> None:
-    changed = msgspec.structs.replace(work.config.update, **settings)
-    work.config = msgspec.structs.replace(work.config, update=changed)
-
-
+@shared.story
 @pytest.mark.parametrize(("kind", "first_s"), [("feed", 60), ("sitemap", HOUR_S)])
-def test_after_its_first_visit_a_listing_is_due_soon(
-    work: Workspace, kind: str, first_s: int
-) -> None:
+def test_after_its_first_visit_a_listing_is_due_soon(site: Site, kind: str, first_s: int) -> Story:
     first: dict[str, Any] = {"status": "unfetched", "stored_ms": None, "fetched_ms": None}
-    found = visited(work, 3, kind=kind, **first)
+    found = (yield visited(site, 3, kind=kind, **first))[site.url()]
     assert (found["kind"], found["finds"], found["interval_s"]) == (kind, 0, RHYTHM_S)
     assert wait_s(found) == pytest.approx(first_s)
 
 
-def test_a_visit_tells_how_many_new_pages_a_feed_lists(work: Workspace) -> None:
-    found = visited(work, 5)
+@shared.story
+def test_a_visit_tells_how_many_new_pages_a_feed_lists(site: Site) -> Story:
+    found = (yield visited(site, 5))[site.url()]
     assert (found["finds"], found["finding_days"]) == (5, pytest.approx(1 / 24))
     assert wait_s(found) == pytest.approx(math.log(2) * HOUR_S / 5, abs=0.01)
     assert found["interval_s"] == RHYTHM_S
 
 
+@shared.story
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_feed_changes_says_nothing_about_the_pages_of_its_host(
-    work: Workspace, kind: str
-) -> None:
-    found = visited(work, 1, kind=kind, main_text=1)
+    site: Site, kind: str
+) -> Story:
+    found = (yield visited(site, 1, kind=kind, main_text=1))[site.url()]
     assert found["changes"] > 0
-    assert lsm.current(work, HABITS).count() == (2 if kind == "page" else 0)
+    assert len(site.rows("habits")) == (2 if kind == "page" else 0)
 
 
-def test_only_the_last_finds_count(work: Workspace) -> None:
-    found = visited(work, 12, finds=4.0, finding_days=3 / 24)
+@shared.story
+def test_only_the_last_finds_count(site: Site) -> Story:
+    found = (yield visited(site, 12, finds=4.0, finding_days=3 / 24))[site.url()]
     assert found["finds"] == polling.LAST_FINDS
     assert found["finding_days"] == pytest.approx(4 / 24 / 2)
 
 
+@shared.story
 @pytest.mark.parametrize("silent_hours", [1, 24, 240])
 def test_a_feed_that_lists_nothing_new_is_asked_ever_more_rarely(
-    work: Workspace, silent_hours: int
-) -> None:
-    found = visited(work, 0, finding_days=(silent_hours - 1) / 24)
+    site: Site, silent_hours: int
+) -> Story:
+    found = (yield visited(site, 0, finding_days=(silent_hours - 1) / 24))[site.url()]
     assert wait_s(found) == pytest.approx(2 * math.log(2) * silent_hours * HOUR_S, rel=0.02)
 
 
-def test_an_answer_without_a_body_is_a_visit_that_found_nothing(work: Workspace) -> None:
-    found = visited(work, 0, outcome="unchanged", links=[], finds=2.0, finding_days=1 / 24)
+@shared.story
+def test_an_answer_without_a_body_is_a_visit_that_found_nothing(site: Site) -> Story:
+    visit = visited(site, 0, outcome="unchanged", links=[], finds=2.0, finding_days=1 / 24)
+    found = (yield visit)[site.url()]
     assert (found["finds"], found["finding_days"]) == (2, pytest.approx(2 / 24))
 
 
-def dated(work: Workspace, new: int, after_s: float = HOUR_S, **page: Any) -> dict[str, Any]:
-    """The row of a sitemap after a visit that gives so many of 30 stored pages newer dates."""
+def dated(site: Site, new: int, after_s: float = HOUR_S, **page: Any) -> Found:
+    """A visit to a sitemap that gives so many of 30 stored pages newer dates."""
+    home = site.url()
     old = {"stored_ms": BEGAN_MS, "dated_ms": BEGAN_MS, "status": "fetched", "outcome": "ok"}
-    others = [{"url": f"{A}{number}"} | old for number in range(30)]
-    others.append({"url": f"{A}unseen", "dated_ms": BEGAN_MS})
-    link = {"src": A, "relation": "entry", "first": False}
-    dates = {f"{A}{number}": BEGAN_MS + (number < new) for number in range(30)}
-    dates[f"{A}unseen"] = BEGAN_MS + 1
-    dates[f"{A}29"] = BEGAN_MS + 40 * DAY_MS  # a coming event, as it was before
+    others = [{"url": f"{home}{number}"} | old for number in range(30)]
+    others.append({"url": f"{home}unseen", "dated_ms": BEGAN_MS})
+    link = {"relation": "entry", "first": False}
+    dates = {f"{home}{number}": BEGAN_MS + (number < new) for number in range(30)}
+    dates[f"{home}unseen"] = BEGAN_MS + 1
+    dates[f"{home}29"] = BEGAN_MS + 40 * DAY_MS  # a coming event, as it was before
     links = [link | {"dst": url, "dated_ms": dated_ms} for url, dated_ms in dates.items()]
-    return visited(work, 0, after_s, "sitemap", links, others=others, **page)
+    return visited(site, 0, after_s, "sitemap", links, others=others, **page)
 
 
+def told(site: Site, **sums: int) -> list[dict[str, Any]]:
+    """What visits have told of the dates of the site."""
+    return [dict.fromkeys(HABITS.column_names, 0) | {"place": site.host()} | sums]
+
+
+@shared.story
 @pytest.mark.parametrize(("new", "held", "after"), [(6, None, 6), (6, 20.0, 16.5), (0, 20.0, 15)])
 def test_a_sitemap_is_due_by_its_true_dates(
-    work: Workspace, new: int, held: float | None, after: float
-) -> None:
+    site: Site, new: int, held: float | None, after: float
+) -> Story:
     """The place tells that half of the dates are true; the first visit with any counts alone."""
-    half = {"told": 99 * habits.UNIT, "met": 199}
-    put(work, "habits", [dict.fromkeys(HABITS.column_names, 0) | {"place": HOST} | half], 0)
-    found = dated(work, new, 12 * HOUR_S, date_rate=held, finding_days=100.0)
+    visit = dated(site, new, 12 * HOUR_S, date_rate=held, finding_days=100.0)
+    half = told(site, told=99 * habits.UNIT, met=199)
+    found = (yield {**visit, "habits": half})[site.url()]
     assert found["date_rate"] == pytest.approx(after, rel=0.01)
     assert wait_s(found) == pytest.approx(86_400 * math.sqrt(30 / 2 / found["date_rate"]), abs=0.01)
 
 
-def test_dates_of_hosts_that_nobody_believes_are_no_reason_to_visit(work: Workspace) -> None:
-    lies = {"place": HOST, "met": 100_000}
-    put(work, "habits", [dict.fromkeys(HABITS.column_names, 0) | lies], 0)
-    found = dated(work, 30, 86_400)
+@shared.story
+def test_dates_of_hosts_that_nobody_believes_are_no_reason_to_visit(site: Site) -> Story:
+    lies = told(site, met=100_000)
+    found = (yield {**dated(site, 30, 86_400), "habits": lies})[site.url()]
     assert 0 < found["date_rate"] < 0.001
     assert wait_s(found) == pytest.approx(2 * math.log(2) * 86_400, rel=0.05)
 
 
-def test_new_pages_and_dates_each_shorten_a_wait(work: Workspace) -> None:
-    found = dated(work, 6, 12 * HOUR_S, finds=8.0, finding_days=0.5)
+@shared.story
+def test_new_pages_and_dates_each_shorten_a_wait(site: Site) -> Story:
+    found = (yield dated(site, 6, 12 * HOUR_S, finds=8.0, finding_days=0.5))[site.url()]
     assert wait_s(found) == pytest.approx(math.log(2) * 86_400 / 8, abs=0.01)
 
 
-def test_an_answer_without_a_body_gives_no_dates(work: Workspace) -> None:
-    found = visited(work, 0, outcome="unchanged", links=[], date_rate=8.0)
+@shared.story
+def test_an_answer_without_a_body_gives_no_dates(site: Site) -> Story:
+    found = (yield visited(site, 0, outcome="unchanged", links=[], date_rate=8.0))[site.url()]
     assert found["date_rate"] == 6
 
 
+@shared.story
 @pytest.mark.parametrize(("finds", "days", "seconds"), [(500, 0.0, 10), (0, 9_999.0, 30 * 86_400)])
-def test_waits_have_bounds(work: Workspace, finds: int, days: float, seconds: float) -> None:
-    assert wait_s(visited(work, finds, finding_days=days)) == seconds
+def test_waits_have_bounds(site: Site, finds: int, days: float, seconds: float) -> Story:
+    found = (yield visited(site, finds, finding_days=days))[site.url()]
+    assert wait_s(found) == seconds
 
 
-def test_the_shortest_wait_is_a_setting(work: Workspace) -> None:
-    with_update(work, feed_interval_s=25.0)
-    assert wait_s(visited(work, 500)) == 25
+@calmer.story
+def test_the_shortest_wait_is_a_setting(site: Site) -> Story:
+    found = (yield visited(site, 500))[site.url()]
+    assert wait_s(found) == 25
 
 
-def test_without_the_setting_a_feed_is_due_as_any_page(work: Workspace) -> None:
-    with_update(work, feed_interval_s=0.0)
-    found = visited(work, 500)
+@plain.story
+def test_without_the_setting_a_feed_is_due_as_any_page(site: Site) -> Story:
+    found = (yield visited(site, 500))[site.url()]
     assert wait_s(found) > 86_400
     assert found["interval_s"] == 30 * 86_400
 
 
-def test_a_failing_feed_has_no_rhythm(work: Workspace) -> None:
-    found = visited(work, 0, links=[], outcome="timeout", finds=8.0, finding_days=0.01)
+@shared.story
+def test_a_failing_feed_has_no_rhythm(site: Site) -> Story:
+    visit = visited(site, 0, links=[], outcome="timeout", finds=8.0, finding_days=0.01)
+    found = (yield visit)[site.url()]
     assert found["interval_s"] != RHYTHM_S
     assert wait_s(found) >= HOUR_S
 
 
-def test_a_feed_that_could_not_be_parsed_once_stays_one(work: Workspace) -> None:
-    found = visited(work, 0, links=[], parsed="failed")
+@shared.story
+def test_a_feed_that_could_not_be_parsed_once_stays_one(site: Site) -> Story:
+    found = (yield visited(site, 0, links=[], parsed="failed"))[site.url()]
     assert (found["kind"], found["interval_s"]) == ("feed", RHYTHM_S)
 
 
-def test_a_page_in_which_visits_find_new_links_is_a_hub(work: Workspace) -> None:
-    links = [{"src": A, "dst": f"{A}new{n}", "first": False} for n in range(4)]
-    found = visited(work, 0, kind="page", links=links, interval_s=30 * 86_400)
+def of_page(site: Site, names: Iterable[str], after_s: float = HOUR_S) -> Found:
+    """Another visit to a page that is no listing, and links to these."""
+    links = [{"dst": site.url(f"/{name}"), "first": False} for name in names]
+    return visited(site, 0, after_s, kind="page", links=links, interval_s=30 * 86_400)
+
+
+@shared.story
+def test_a_page_in_which_visits_find_new_links_is_a_hub(site: Site) -> Story:
+    found = (yield of_page(site, "abcd"))[site.url()]
     assert (found["kind"], found["interval_s"]) == ("page", RHYTHM_S)
     assert wait_s(found) == pytest.approx(math.log(2) * HOUR_S / 4, abs=0.01)
 
 
-def test_a_hub_is_not_due_again_within_minutes(work: Workspace) -> None:
-    links = [{"src": A, "dst": f"{A}new{n}", "first": False} for n in range(500)]
-    found = visited(work, 0, 60, kind="page", links=links, interval_s=30 * 86_400)
+@shared.story
+def test_a_hub_is_not_due_again_within_minutes(site: Site) -> Story:
+    found = (yield of_page(site, map(str, range(500)), 60))[site.url()]
     assert wait_s(found) == polling.HUB_S
 
 
-def test_a_page_without_new_links_waits_by_its_changes(work: Workspace) -> None:
-    links = [{"src": A, "dst": f"{A}old", "first": False}]
-    found = visited(work, 0, kind="page", links=links, interval_s=30 * 86_400)
+@shared.story
+def test_a_page_without_new_links_waits_by_its_changes(site: Site) -> Story:
+    found = (yield of_page(site, ["old"]))[site.url()]
     assert (found["finds"], found["interval_s"]) == (0, 30 * 86_400)
 
 
-def test_links_that_are_not_followed_are_no_finds(work: Workspace) -> None:
-    link = {"src": A, "relation": "entry"}
+@shared.story
+def test_links_that_are_not_followed_are_no_finds(site: Site) -> Story:
     links = [
-        link | {"dst": f"{A}nofollow", "nofollow": True, "first": False},
-        link | {"dst": f"{A}moved", "relation": "redirect", "first": False},
+        {"dst": site.url("/no"), "relation": "entry", "nofollow": True, "first": False},
+        {"dst": site.url("/moved"), "relation": "redirect", "first": False},
     ]
-    assert visited(work, 0, links=links)["finds"] == 0
+    assert (yield visited(site, 0, links=links))[site.url()]["finds"] == 0
 
 
+@shared.story
 @pytest.mark.parametrize(
     ("link", "source"),
     [
         ({"first": False}, "entry"),
         ({"first": True}, "link"),  # it may be years old
-        ({"first": True, "dated_ms": BEGAN_MS - DAY_MS // 2}, "entry"),
-        ({"first": True, "dated_ms": BEGAN_MS - 2 * DAY_MS}, "link"),
+        ({"first": True, "dated_ms": NOW_MS - DAY_MS // 2}, "entry"),
+        ({"first": True, "dated_ms": NOW_MS - 2 * DAY_MS}, "link"),
         ({"first": False, "relation": "a"}, "link"),
         ({"first": False, "relation": "sitemap"}, "link"),
     ],
 )
 def test_a_new_entry_has_a_source_of_its_own(
-    work: Workspace, link: dict[str, Any], source: str
-) -> None:
-    entry = {"src": A, "dst": f"{A}new", "relation": "entry"}
-    twice = {"src": f"{A}old", "dst": f"{A}new", "relation": "a"}
-    visited(work, 0, links=[entry | link, twice])
-    assert by_url(lsm.current(work, PAGES))[f"{A}new"]["source"] == source
+    site: Site, link: dict[str, Any], source: str
+) -> Story:
+    new = {"dst": site.url("/new"), "relation": "entry"}
+    twice = {"src": site.url("/old"), "dst": site.url("/new"), "relation": "a"}
+    pages = yield visited(site, 0, links=[new | link, twice])
+    assert pages[site.url("/new")]["source"] == source
 
 
 def listed(work: Workspace) -> list[str]:
@@ -280,7 +312,8 @@ def test_a_refreshed_feed_is_due_at_once(work: Workspace) -> None:
 
 
 def test_a_new_interval_does_not_shift_a_rhythm(work: Workspace) -> None:
-    with_update(work, interval_days=300)
+    settings = msgspec.structs.replace(work.config.update, interval_days=300)
+    work.config = msgspec.structs.replace(work.config, update=settings)
     put(work, "pages", [{"url": A, **LISTED, "next_fetch_ms": BEGAN_MS + 10_000}], 0)
     work.is_endless = True
     assert round_length.next_due_ms(work) == BEGAN_MS + 10_000

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer.schedule import update
 from gossamer.schedule.due import habits, recrawl
-from gossamer.state import lsm
-from gossamer.tables import HABITS, PAGES
-from tests.support.rows import by_url, put
+from gossamer.tables import HABITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping
 
-    from gossamer.state.workspace import Workspace
+    from tests.support.shared_rounds import Found, Site
 
     Row = dict[str, Any]
-    Rows = dict[str, Row]
 
 DAY_MS = recrawl.DAY_MS
 HOUR_MS = DAY_MS // 24
-A, LISTING = "http://a.example/news/1", "http://a.example/sitemap.xml"
-HOST, FOLDER = "a.example", "a.example/news/"
+PAGE, LISTING = "/news/1", "/sitemap.xml"
 VISITED = 100 * DAY_MS + 10 * HOUR_MS
 NOW = VISITED + 5 * DAY_MS
 STORED: Row = {
-    "url": A,
     "status": "fetched",
     "outcome": "ok",
     "fetches": 1,
@@ -36,7 +30,6 @@ STORED: Row = {
     "main_text": 1,
 }
 TRUTHFUL = {
-    "place": HOST,
     "told": 99 * habits.UNIT,
     "untold": habits.UNIT,
     "met": 99,
@@ -45,61 +38,53 @@ TRUTHFUL = {
 }
 
 
-def place(name: str = HOST, **sums: int) -> Row:
-    return dict.fromkeys(HABITS.column_names[1:], 0) | {"place": name} | sums
+def folder(site: Site) -> str:
+    """The folder of the page, as a place."""
+    return f"{site.host()}/news/"
 
 
-def updated(
-    work: Workspace,
+def place(name: str, sums: Mapping[str, int]) -> Row:
+    return {**dict.fromkeys(HABITS.column_names, 0), "place": name, **sums}
+
+
+def places(site: Site) -> dict[str, Row]:
+    return {row["place"]: row for row in site.rows("habits")}
+
+
+def first_round(
+    site: Site,
     dated_ms: int | None,
     *,
     page: Row | None = None,
     answer: Row | None = None,
-    known: tuple[Row, ...] = (),
-    round_: int = 1,
-) -> Row:
-    """The row of A after a round that read a listing which gives this date.
+    known: Iterable[Row] = (),
+) -> Found:
+    """A round that reads a listing which gives this date of a page that is known.
 
-    `page`: what is different in its row before, if that is not of a former round; `answer`: what A
-    answered in the same round, if it was asked, a day later unless it says otherwise.
+    `page`: what is different in its row before; `answer`: what it answers in the same round, if it
+    is asked, a day later unless it says otherwise; `known`: what is known of places.
     """
-    work.clock_ms = NOW
-    if round_ == 1:
-        put(work, "pages", [STORED | (page or {}), {"url": LISTING}], round_=0)
-        if known:
-            put(work, "habits", [place() | row for row in known], round_=0)
-    answers = [] if answer is None else [answer]
-    return _update(work, {A: dated_ms}, answers, round_)[A]
+    stored = {"url": site.url(PAGE)} | STORED | (page or {})
+    pages = [stored, {"url": site.url(LISTING)}]
+    return {**next_round(site, {PAGE: dated_ms}, answer), "pages": pages, "habits": known}
 
 
-def updated_pages(work: Workspace, pages: dict[str, Row], dated: dict[str, int | None]) -> Rows:
-    """The rows of pages, each of another host, after a round that read a listing with dates."""
-    work.clock_ms = NOW
-    stored = [STORED | {"url": url} | changed for url, changed in pages.items()]
-    put(work, "pages", [*stored, {"url": LISTING}], round_=0)
-    return _update(work, dated, [], 1)
-
-
-def _update(
-    work: Workspace, dated: dict[str, int | None], of_a: Sequence[Row], round_: int
-) -> Rows:
-    answers = [{"url": LISTING, "fetched_ms": NOW, "outcome": "ok", "digest": f"{round_}"}]
-    visited = {"url": A, "fetched_ms": VISITED + DAY_MS, "outcome": "ok"}
-    answers.extend(visited | answer for answer in of_a)
-    put(work, "responses", [row | {"round": round_} for row in answers], round_)
-    links = [
-        {"src": LISTING, "dst": url, "relation": "entry", "dated_ms": dated_ms}
-        for url, dated_ms in dated.items()
-    ]
-    put(work, "links", [row | {"round": round_} for row in links], round_)
-    texts = [{"url": row["url"], "outcome": "parsed", "round": round_} for row in answers]
-    text_hash = of_a[0].get("text") if of_a else None
-    put(work, "documents", [row | {"text_hash": text_hash} for row in texts], round_)
-    with work.step("parse", round_):
-        pass
-    update.run(work)
-    return by_url(lsm.current(work, PAGES))
-
-
-def places(work: Workspace) -> dict[str, Row]:
-    return by_url(lsm.current(work, HABITS), "place")
+def next_round(
+    site: Site, dates: Mapping[str, int | None], answer: Mapping[str, Any] | None = None
+) -> Found:
+    """A round that reads a listing with dates of these paths."""
+    listing, digest = site.url(LISTING), f"{site.work.round}"
+    answers = [{"url": listing, "fetched_ms": NOW, "outcome": "ok", "digest": digest}]
+    visited = {"url": site.url(PAGE), "fetched_ms": VISITED + DAY_MS, "outcome": "ok"}
+    answers += [] if answer is None else [visited | {**answer}]
+    link = {"src": listing, "relation": "entry"}
+    text_hash = None if answer is None else answer.get("text")
+    return {
+        "responses": answers,
+        "documents": [
+            {"url": row["url"], "outcome": "parsed", "text_hash": text_hash} for row in answers
+        ],
+        "links": [
+            link | {"dst": site.url(path), "dated_ms": dated_ms} for path, dated_ms in dates.items()
+        ],
+    }
