@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.overlaid import Overlaid
+    from gossamer.links.graph.overlay import Overlaid
 
 BATCH_ROWS = 1_000
 

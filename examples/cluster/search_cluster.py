@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 from gossamer.engine.processes import start_python
-from gossamer.storage import files, places
+from gossamer.storage import opening, places
 from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def search_cluster(crawl: str, settings: str, folder: Path) -> Iterator[SearchSe
     *nodes, server = _free_ports(NODES + 1)
     addresses = [f"{HOST}:{port}" for port in nodes]
     added = f"[serve]\nnodes = {json.dumps(addresses)}\ngroups = {NODES}\n"
-    files.replace(f"{crawl}/{CONFIG_NAME}", f"{settings}\n{added}".encode())
+    opening.replace(f"{crawl}/{CONFIG_NAME}", f"{settings}\n{added}".encode())
     with ExitStack() as running:
         for port in nodes:
             words = ["node", crawl, "--port", str(port)]

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.dedup import connected_texts, similarities
-from gossamer.dedup.candidates import BandTask as Bands
-from gossamer.dedup.candidates import band_hashes, share_out
+from gossamer.dedup import connected_texts, similar_texts
 from gossamer.dedup.hash_filter import FILTER_BITS, HashFilter
+from gossamer.dedup.lsh_bands import BandTask as Bands
+from gossamer.dedup.lsh_bands import band_hashes, share_out
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import SHINGLED
 from gossamer.web.sketches import BANDS, VALUES
@@ -113,5 +113,5 @@ def test_the_hash_table_of_a_look_at_shingles_is_that_of_the_wanted_texts(
     stored = work.engine.read_some(paths, SHINGLED.ddl)
     pairs, _ = work.scratch(work.engine.rows(pa.table({"one": [1, 2], "other": [3, 4]})))
     capsys.readouterr()
-    stored.join(similarities.texts_of_pairs(pairs), on="text", how="left_semi").explain()
+    stored.join(similar_texts.texts_of_pairs(pairs), on="text", how="left_semi").explain()
     assert "join_type=RightSemi" in capsys.readouterr().out

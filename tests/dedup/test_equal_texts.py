@@ -10,7 +10,7 @@ import pytest
 from gossamer import dedup
 from gossamer.config import Config
 from gossamer.dedup import equal_texts
-from gossamer.index.changes import collect_anchors
+from gossamer.index.indexed_rows import collect_anchors
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gossamer.dedup.estimates import NO_VALUE, estimate_batches
-from gossamer.dedup.jaccard import (
+from gossamer.dedup.shingle_comparison import (
     ESTIMATED,
     distinct_shingles,
     least_per_range,
@@ -20,6 +19,7 @@ from gossamer.dedup.jaccard import (
     verify_few_pairs,
     verify_pairs,
 )
+from gossamer.dedup.sketch_estimates import NO_VALUE, estimate_batches
 from gossamer.storage import parquet
 from gossamer.tables import SHINGLED
 from gossamer.web.sketches import VALUES, shingles, similarity, words

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from gossamer import dedup
-from gossamer.dedup import candidates
-from gossamer.dedup.candidates import MAX_SHARING
+from gossamer.dedup import lsh_bands
 from gossamer.dedup.disposition_rows import MAX_COPIES
 from gossamer.dedup.equal_texts import SOFT_404_PAGES
+from gossamer.dedup.lsh_bands import MAX_SHARING
 from gossamer.state.workspace import Workspace
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
@@ -223,7 +223,7 @@ def test_tasks_that_run_twice_change_nothing(
     store(work, texts)
     dedup.run(work)
     found = standing(work)
-    monkeypatch.setattr(candidates, "write_pairs", _twice)
+    monkeypatch.setattr(lsh_bands, "write_pairs", _twice)
     forget(work)
     dedup.run(work)
     assert standing(work) == found
@@ -235,15 +235,15 @@ def test_bands_are_paired_by_one_task_or_by_several(
     store(work, [document(f"http://a.example/{at}", edited(prose(1), at, at)) for at in range(6)])
     dedup.run(work)
     found = standing(work)
-    monkeypatch.setattr(candidates, "FEW", 0)
+    monkeypatch.setattr(lsh_bands, "FEW", 0)
     forget(work)
     dedup.run(work)
     assert standing(work) == found
 
 
-def _twice(part: candidates.PairTask) -> list[task_output.Row]:
+def _twice(part: lsh_bands.PairTask) -> list[task_output.Row]:
     candidates_of(part)
     return candidates_of(part)
 
 
-candidates_of = candidates.write_pairs
+candidates_of = lsh_bands.write_pairs

@@ -10,7 +10,7 @@ from gossamer.errors import EngineError, UsageError
 from gossamer.fetch.cluster import fetch_lease
 from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, LEASE_S, Beat, PartLease
 from gossamer.state import stopping
-from gossamer.storage import files
+from gossamer.storage import opening
 from tests.support.machine_clock import Clock
 
 if TYPE_CHECKING:
@@ -223,11 +223,11 @@ def test_the_embedded_engine_needs_no_lease(engine: Engine, tmp_path: Path) -> N
 def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: str) -> None:
     with fetch_lease.hold(s3, engine) as run:
         assert run
-        assert files.exists(f"{s3}/.fetching/run.json")
+        assert opening.exists(f"{s3}/.fetching/run.json")
         PartLease(s3, run, 7).begin()
-    assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
+    assert opening.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
     with fetch_lease.hold(s3, engine):
-        assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
+        assert opening.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
 
 
 def test_an_object_store_shows_at_once_whether_a_run_lives(
@@ -242,7 +242,7 @@ def test_an_object_store_shows_at_once_whether_a_run_lives(
     clock = Clock(beat)
     PartLease(s3, "one", 7, clock).begin(clock.wait)
     assert clock.now_s == 0
-    monkeypatch.setattr(files, "modified_ms", lambda path: 9_000 if path.endswith(".8.0") else 0)
+    monkeypatch.setattr(opening, "modified_ms", lambda path: 9_000 if path.endswith(".8.0") else 0)
     PartLease(s3, "one", 8, clock).begin(clock.wait)
     assert clock.now_s > 0, "the beat was too old"
 

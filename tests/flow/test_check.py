@@ -23,7 +23,7 @@ from gossamer.flow.check.repair import repair
 from gossamer.index import postings
 from gossamer.schedule import generate
 from gossamer.search.page_info import PageInfo
-from gossamer.serve.cached_copy import Refusal, find
+from gossamer.serve.stored_copy import Refusal, find
 from gossamer.state import lsm
 from gossamer.state.lookup import Lookup
 from gossamer.storage import listings

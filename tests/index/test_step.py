@@ -488,7 +488,7 @@ def test_the_most_popular_pages_are_a_shard_of_their_own(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The package has a function of the module's name.
-    monkeypatch.setattr(sys.modules["gossamer.index.changes"], "MIN_TIERED", 20)
+    monkeypatch.setattr(sys.modules["gossamer.index.indexed_rows"], "MIN_TIERED", 20)
     urls = [f"http://a.example/{number:02}" for number in range(20)]
     put(work, "pages", [page(url) for url in urls])
     put(work, "documents", [document(url, url) for url in urls])

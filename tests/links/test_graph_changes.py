@@ -14,11 +14,11 @@ import pytest
 
 from gossamer.errors import MissingFile
 from gossamer.links import graph
-from gossamer.links.graph import arc_encoding, changes, numbering, vote_reading
+from gossamer.links.graph import arc_encoding, graph_changes, numbering, vote_reading
 from gossamer.links.graph.host_links import links_between_hosts
 from gossamer.links.graph.names import look_up_recent, url_of
-from gossamer.links.graph.overlaid import Overlaid
-from gossamer.links.graph.stored import open_graph
+from gossamer.links.graph.overlay import Overlaid
+from gossamer.links.graph.stored_graph import open_graph
 from gossamer.state.workspace import Workspace
 from gossamer.storage.names import is_collected
 from tests.support.rows import put
@@ -26,7 +26,7 @@ from tests.support.rows import put
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
 
 HOSTS = ("a.org", "b.org", "c.b.org", "d.net:8080", "e.net")
 URLS = [f"http://{host}/{path}" for host in HOSTS for path in ("", "x", "y")]
@@ -109,7 +109,7 @@ class History:
 def test_any_history_ends_with_the_graph_of_all_links(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(graph_changes, "SHARE", 100)
     monkeypatch.setattr(vote_reading, "FEWEST_BYTES", 1)
     monkeypatch.setattr(vote_reading, "ROW_BYTES", 10**9)  # each row group is a share
     if seed % 2:
@@ -144,7 +144,7 @@ def test_any_history_ends_with_the_graph_of_all_links(
 def test_the_names_of_the_pages_that_answered_last_are_kept_apart(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(graph_changes, "SHARE", 100)
     history = History(work, 2)
     for pages in (len(URLS) - 2, 6):
         history.go_on(pages)
@@ -182,7 +182,7 @@ def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
 def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(graph_changes, "SHARE", 100)
     history = History(work, 3)
     for pages in (len(URLS) - 2, 5):
         history.go_on(pages)
@@ -209,7 +209,7 @@ def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
 def test_a_graph_of_links_that_were_replaced_is_built_again(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(graph_changes, "SHARE", 100)
     history = History(work, 2)
     history.go_on(len(URLS) - 2)
     graph.run(work)

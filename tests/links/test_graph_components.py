@@ -15,7 +15,7 @@ from gossamer.errors import StoreError
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, GraphWriter
 from gossamer.links.graph import components, row_windows
 from gossamer.links.graph.components import REGIONS, bow_tie, strong_components, structure
-from gossamer.links.graph.overlaid import Overlaid
+from gossamer.links.graph.overlay import Overlaid
 from tests.support.bvgraph_files import write
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from gossamer.links import farms, graph, rank
 from gossamer.links.bvgraph import Shape
 from gossamer.links.graph import export, importing, url_lists
 from gossamer.links.graph.queries import LinkGraph
-from gossamer.links.graph.stored import is_imported, open_graph
+from gossamer.links.graph.stored_graph import is_imported, open_graph
 from gossamer.storage.names import is_collected
 from gossamer.web.urls import normalize
 from tests.support.bvgraph_files import csr, write

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.links.graph import overlaid
+from gossamer.links.graph import overlay
 from gossamer.links.graph.names import ENCODING, Names
-from gossamer.links.graph.overlaid import Overlaid
+from gossamer.links.graph.overlay import Overlaid
 from tests.support.bvgraph_files import csr, write
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def test_an_overlaid_graph_reads_as_one_that_was_written(
     base = write(folder / "base", rows_of(before, NODES))
     ends = [(src, dst) for src, dst in after - before]
     ends += [(src, ~dst) for src, dst in before - after]
-    changes = overlaid.sort_changes(*np.array(ends, np.int64).reshape(-1, 2).T)
-    overlaid.save_changes(str(folder / "changes.npy"), changes)
-    graph = Overlaid(base, overlaid.load_changes(str(folder / "changes.npy")), MORE)
+    changes = overlay.sort_changes(*np.array(ends, np.int64).reshape(-1, 2).T)
+    overlay.save_changes(str(folder / "changes.npy"), changes)
+    graph = Overlaid(base, overlay.load_changes(str(folder / "changes.npy")), MORE)
     expected = rows_of(after, MORE)
     assert (graph.nodes, graph.arcs) == (MORE, len(after))
     assert [graph.successors(node).tolist() for node in range(MORE)] == expected
@@ -54,8 +54,8 @@ def test_an_overlaid_graph_reads_as_one_that_was_written(
             wanted.starts.tolist(),
             wanted.targets.tolist(),
         )
-    backwards = overlaid.transpose_changes(changes)
-    assert overlaid.transpose_changes(backwards).tolist() == changes.tolist()
+    backwards = overlay.transpose_changes(changes)
+    assert overlay.transpose_changes(backwards).tolist() == changes.tolist()
     assert {(src, dst) for src, dst in backwards.T.tolist() if dst >= 0} == {
         (dst, src) for src, dst in after - before
     }
@@ -73,14 +73,14 @@ def test_damaged_changes_are_found_and_do_not_crash(tmp_path: Path) -> None:
         else:
             assert all(row.max(initial=0) < 2 for row in rows)
     path = tmp_path / "changes.npy"
-    overlaid.save_changes(str(path), np.zeros((2, 3), np.int64))
+    overlay.save_changes(str(path), np.zeros((2, 3), np.int64))
     whole = path.read_bytes()
     for damaged in (b"", whole[:90], whole[:-1], whole.replace(b"<i8", b"<f8"), b"x" + whole[1:]):
         path.write_bytes(damaged)
         with pytest.raises(StoreError, match=r"changes\.npy"):
-            overlaid.load_changes(str(path))
+            overlay.load_changes(str(path))
     with pytest.raises(StoreError, match="no such file"):
-        overlaid.load_changes(str(tmp_path / "none.npy"))
+        overlay.load_changes(str(tmp_path / "none.npy"))
 
 
 @given(

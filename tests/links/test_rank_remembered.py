@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.links import graph, rank
-from gossamer.links.graph import changes
+from gossamer.links.graph import graph_changes
 from gossamer.links.rank.fetched_nodes import fetched_keys
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
@@ -86,7 +86,7 @@ class Rounds:
 def test_any_rounds_end_with_the_ranks_of_a_full_computation(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(graph_changes, "SHARE", 100)
     work = new_work()
     configure(work, tolerance=1e-11)
     rounds = Rounds(work, seed)

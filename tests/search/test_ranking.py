@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.index.format.analysis import first_words
 from gossamer.index.format.document_builder import FIRST_WORDS, lines_without
-from gossamer.search import ranking, units
+from gossamer.search import query_units, ranking
 from gossamer.search.diversity import HOST_RESULTS
 from gossamer.search.filters import date_begin_ms, host_in
 from gossamer.search.messages import Find
@@ -256,7 +256,7 @@ def test_a_run_of_characters_weighs_less_than_as_many_words(
 ) -> None:
     pages = [{"text": "router 印刷機"}, {"text": "印刷機設定"}]
     word, run = scores_of(tmp_path / "damped", "router 印刷機設定", pages)
-    monkeypatch.setattr(units, "RUN_DAMPING", 0.0)
+    monkeypatch.setattr(query_units, "RUN_DAMPING", 0.0)
     undamped_word, undamped_run = scores_of(tmp_path / "undamped", "router 印刷機設定", pages)
     assert word - run > undamped_word - undamped_run
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.query import Words, parse, wanted_words
-from gossamer.search.statistics import ALL, SCORED, SummedStatistics, idf_sum
-from gossamer.search.units import (
+from gossamer.search.query_units import (
     compounds,
     joined_phrases,
     neighbours,
@@ -16,6 +15,7 @@ from gossamer.search.units import (
     split_units,
     units_of,
 )
+from gossamer.search.statistics import ALL, SCORED, SummedStatistics, idf_sum
 
 
 @pytest.mark.parametrize(

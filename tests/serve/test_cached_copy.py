@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve import cached_copy
+from gossamer.serve import stored_copy
 from gossamer.storage.store import StepReport
 from tests.support.search_server import dom, one, serving
 from tests.support.stored_rounds import HOME, Fetched, archive_of, store_round
@@ -36,7 +36,7 @@ def test_a_copy_shows_its_date_and_address(work: Workspace) -> None:
         frame = one(page, "iframe")
         assert frame.attributes["sandbox"] == ""
         shown = client.get(str(frame.attributes["src"]))
-        assert shown.text == PAGE + cached_copy.REACHABLE
+        assert shown.text == PAGE + stored_copy.REACHABLE
         policy = client.get("/copy", params={"url": HOME}).headers["content-security-policy"]
         assert "frame-src 'self'" in policy
         assert "unsafe" not in policy
@@ -47,8 +47,8 @@ def test_a_copy_has_no_rights(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE.encode(), headers=headers)])
     with serving(work) as client:
         answer = raw(client)
-        assert answer.headers["content-security-policy"] == cached_copy.POLICY
-        directives = dict.fromkeys(part.strip() for part in cached_copy.POLICY.split(";"))
+        assert answer.headers["content-security-policy"] == stored_copy.POLICY
+        directives = dict.fromkeys(part.strip() for part in stored_copy.POLICY.split(";"))
         assert {"sandbox", "default-src 'none'", "form-action 'none'"} <= set(directives)
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -63,7 +63,7 @@ def test_a_copy_is_sent_as_utf_8_whatever_its_encoding_was(work: Workspace, char
     kind = f"text/html; charset={label}"
     store_and_parse(work, [Fetched(HOME, body, content_type=kind)])
     with serving(work) as client:
-        assert raw(client).text == PAGE + cached_copy.REACHABLE
+        assert raw(client).text == PAGE + stored_copy.REACHABLE
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_elements_that_would_connect_to_a_host_are_neutralised(
 ) -> None:
     store_and_parse(work, [Fetched(HOME, b"<p>text of this page" + body.encode())])
     with serving(work) as client:
-        assert raw(client).text == "<p>text of this page" + sent + cached_copy.REACHABLE
+        assert raw(client).text == "<p>text of this page" + sent + stored_copy.REACHABLE
 
 
 @pytest.mark.parametrize("tag", ["<link rel=x>", "<a href='/b'>", "<a href =\n'#b'>", "<frame>>"])
@@ -92,7 +92,7 @@ def test_large_copies_are_rewritten_the_same_in_pieces(
     with serving(work) as client:
         whole = raw(client).text
         for chars in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89):
-            monkeypatch.setattr(cached_copy, "PIECE_CHARS", chars)
+            monkeypatch.setattr(stored_copy, "PIECE_CHARS", chars)
             assert raw(client).text == whole
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_text_can_only_be_saved(work: Workspace, kind: str, b
             return
         assert answer.headers["content-type"] == "application/octet-stream"
         assert answer.headers["content-disposition"] == "attachment"
-        assert answer.headers["content-security-policy"] == cached_copy.POLICY
+        assert answer.headers["content-security-policy"] == stored_copy.POLICY
         assert answer.content == body
         page = dom(client, "/copy", url=HOME)
         assert not page.css("iframe")
@@ -159,7 +159,7 @@ def test_the_last_body_is_shown_while_the_page_is_gone(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE.encode())], 2)
     store_round(work, [Fetched(HOME, outcome="not_found")], round_=3)
     with serving(work) as client:
-        assert raw(client).text == PAGE + cached_copy.REACHABLE
+        assert raw(client).text == PAGE + stored_copy.REACHABLE
 
 
 def test_only_pages_of_the_crawl_have_copies(work: Workspace) -> None:
@@ -177,7 +177,7 @@ def test_a_copy_that_is_too_large_is_not_shown(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE.encode())])
-    monkeypatch.setattr(cached_copy, "MAX_COPY_BYTES", 50)
+    monkeypatch.setattr(stored_copy, "MAX_COPY_BYTES", 50)
     with serving(work) as client:
         assert raw(client).status_code == 403
 

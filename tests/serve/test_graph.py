@@ -123,7 +123,7 @@ def test_what_would_take_too_long_is_refused(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for bound in ("MAX_VISITED", "MAX_HOST_PAGES"):
-        monkeypatch.setattr(f"gossamer.serve.web.graph.{bound}", 0)
+        monkeypatch.setattr(f"gossamer.serve.web.graph_routes.{bound}", 0)
     with serving(built(work)) as client:
         for what, params, detail in (
             ("path", {"from": "http://c.org/", "to": HOSTILE}, "none was found among 0 nodes"),

@@ -25,11 +25,11 @@ from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch import front
 from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
-from gossamer.serve.web import guard, limits, protocol, sending
+from gossamer.serve.web import expensive_responses, protocol, request_limits, sending
 from gossamer.serve.web.clients import Clients
-from gossamer.serve.web.guard import Guard
-from gossamer.serve.web.limits import Limits
+from gossamer.serve.web.expensive_responses import Guard
 from gossamer.serve.web.problem import busy
+from gossamer.serve.web.request_limits import Limits
 from gossamer.serve.web.sending import Sending
 from tests.support.search_server import PATIENCE_S, client, refusals, samples, serving
 from tests.support.served_application import Gate, get, listening, read
@@ -79,11 +79,11 @@ def test_strangers_do_not_choose_labels(client: httpx.Client) -> None:
 
 
 def test_long_urls_are_refused_in_the_form_of_what_was_asked(client: httpx.Client) -> None:
-    long = "a" * limits.MAX_URL_BYTES
+    long = "a" * request_limits.MAX_URL_BYTES
     answer = client.get(f"/api/search?q={long}")
     assert (answer.status_code, answer.json()["status"]) == (414, 414)
     assert "text/html" in client.get(f"/search?q={long}").headers["content-type"]
-    assert client.get("/search?q=" + "a" * (limits.MAX_URL_BYTES - 100)).status_code == 200
+    assert client.get("/search?q=" + "a" * (request_limits.MAX_URL_BYTES - 100)).status_code == 200
 
 
 def connected(client: httpx.Client) -> socket.socket:
@@ -259,7 +259,7 @@ def test_a_costly_answer_is_made_once_and_kept_for_a_second() -> None:
 def test_costly_answers_are_made_one_by_one_and_few_may_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guard, "MAX_WAITING", 1)
+    monkeypatch.setattr(expensive_responses, "MAX_WAITING", 1)
     slow = Slow()
     with listening(slow.application) as site, ExitStack() as stack:
         asked = [stack.enter_context(site.connected()) for _ in range(3)]
@@ -289,7 +289,7 @@ def test_copies_pages_pictures_status_and_metrics_have_limits_of_their_own(
             async with super().taken(client):
                 yield
 
-    monkeypatch.setattr(guard, "FairQueue", Noted)
+    monkeypatch.setattr(expensive_responses, "FairQueue", Noted)
     paths = ["/copy", "/copy/raw", "/image", "/page", "/api/page", "/status", "/api/status"]
     with serving(crawl(tmp_path)) as client:
         for path in (*paths, "/metrics", "/health"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve.web import cached_copy
+from gossamer.serve.web import copy_routes
 from tests.support.png_pictures import PICTURE, png, with_media
 from tests.support.search_server import dom, one, serving
 from tests.support.small_index import put_index
@@ -58,7 +58,7 @@ def test_the_media_type_of_an_image_follows_from_its_bytes(
     ],
 )
 def test_formats(begin: bytes, media: str | None) -> None:
-    assert cached_copy.format_of(begin + bytes(40)) == media
+    assert copy_routes.format_of(begin + bytes(40)) == media
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_only_what_may_be_shown(work: Workspace, monkeypatch: pytest.MonkeyPatch
         assert asked(client, f"{HOME}other.png").status_code == 404
         assert asked(client, "file:///etc/passwd").status_code == 404
         assert asked(client, "").status_code == 400
-        monkeypatch.setattr(cached_copy, "MAX_PICTURE_BYTES", 50)
+        monkeypatch.setattr(copy_routes, "MAX_PICTURE_BYTES", 50)
         assert asked(client).status_code == 403
         monkeypatch.undo()
         put_pages(work, {PICTURE: "excluded"})
@@ -106,7 +106,7 @@ def test_a_picture_that_is_too_large_is_not_read_from_the_archive(
     Path(archive_of(work)).unlink()
     with serving(work) as client:
         assert asked(client).status_code == 503
-        monkeypatch.setattr(cached_copy, "MAX_PICTURE_BYTES", 50)
+        monkeypatch.setattr(copy_routes, "MAX_PICTURE_BYTES", 50)
         assert asked(client).status_code == 403
 
 

@@ -14,7 +14,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.storage import copies, files, parquet
+from gossamer.storage import local_copies, opening, parquet
 from gossamer.storage.objects.bucket import Bucket
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, tables
@@ -44,11 +44,11 @@ def test_a_crawl_at_az_is_as_one_in_a_folder(az: str, tmp_path: Path) -> None:
 
 
 def test_large_tables_are_read_where_they_are(az: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "NEAR_BYTES", 0)
-    monkeypatch.setattr(copies, "_large", set())
+    monkeypatch.setattr(local_copies, "NEAR_BYTES", 0)
+    monkeypatch.setattr(local_copies, "_large", set())
     table, data = pa.table({"n": range(100_000)}), io.BytesIO()
     pq.write_table(table, data)
-    files.write(f"{az}/a.parquet", data.getvalue())
+    opening.write(f"{az}/a.parquet", data.getvalue())
     assert parquet.read_table(f"{az}/a.parquet").equals(table)
     with Engine(EngineConfig(workers=2)) as engine:
         assert engine.read([f"{az}/a.parquet"], "n bigint").count() == table.num_rows
@@ -57,7 +57,7 @@ def test_large_tables_are_read_where_they_are(az: str, monkeypatch: pytest.Monke
 def test_requests_of_a_bucket(az: str) -> None:
     bucket = Bucket(az)
     body = os.urandom(20 << 20)
-    file = files.create(f"{az}/large")
+    file = opening.create(f"{az}/large")
     file.write(body)
     file.close()
     assert bucket.get_tail("large", 1_000) == (body[-1_000:], len(body))

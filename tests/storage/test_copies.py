@@ -15,10 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import ConfigError, StoreError
-from gossamer.storage import copies as local_copies
-from gossamer.storage import files, parquet, places
+from gossamer.storage import local_copies, opening, parquet, places
 from gossamer.storage.checksums import checksum_bytes
-from gossamer.storage.copies import FETCHED_AT_ONCE
+from gossamer.storage.local_copies import FETCHED_AT_ONCE
 from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.store import File
 
@@ -38,7 +37,7 @@ def copies(cache: Path) -> list[Path]:
 
 
 def put(root: str, path: str, data: bytes) -> File:
-    made = files.write(f"{root}/{path}", data)
+    made = opening.write(f"{root}/{path}", data)
     return File(path, 0, made.size, made.xxh3)
 
 
@@ -55,7 +54,7 @@ def test_an_object_is_fetched_once(s3: str, cache: Path) -> None:
     file = put(s3, "graph/a/pages.graph", b"bits")
     copy = local_copies.local(f"{s3}/{file.path}")
     assert copy.read_bytes() == b"bits"
-    files.remove(f"{s3}/{file.path}")
+    opening.remove(f"{s3}/{file.path}")
     assert local_copies.local(f"{s3}/{file.path}") == copy
     with pytest.raises(FileNotFoundError):
         local_copies.local(f"{s3}/graph/a/none")
@@ -65,14 +64,14 @@ def test_an_object_is_fetched_once(s3: str, cache: Path) -> None:
 def test_equal_objects_are_fetched_once(s3: str, cache: Path) -> None:
     one, other = (put(s3, f"index/{name}/0.1-x/en/a.store", b"same") for name in "ab")
     copy = local_copies.local(f"{s3}/{one.path}", one.xxh3)
-    files.remove(f"{s3}/{other.path}")
+    opening.remove(f"{s3}/{other.path}")
     assert local_copies.local(f"{s3}/{other.path}", other.xxh3) == copy
     assert copies(cache) == [copy]
 
 
 def test_a_damaged_object_is_not_kept(s3: str, cache: Path) -> None:
     file = put(s3, "index/a/0.1-x/en/a.store", b"whole")
-    files.replace(f"{s3}/{file.path}", b"other")
+    opening.replace(f"{s3}/{file.path}", b"other")
     with pytest.raises(StoreError, match=f"{file.path}: is damaged: its checksum differs"):
         local_copies.local(f"{s3}/{file.path}", file.xxh3)
     assert copies(cache) == []
@@ -111,14 +110,14 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
             for file in (old, replaced)
         }
     assert kept == {old.path: (3, old.xxh3), replaced.path: (5, checksum_bytes(b"after"))}
-    assert files.list_files(f"{s3}/{place}") == [
+    assert opening.list_files(f"{s3}/{place}") == [
         f"{s3}/{place}/meta.json",
         f"{s3}/{place}/old.store",
     ]
-    assert files.read(f"{s3}/{place}/old.store") == b"old"
-    assert files.read(f"{s3}/{place}/meta.json") == b"after"
-    assert files.read(f"{s3}/{replaced.path}") == b"before"
-    files.remove(f"{s3}/{place}/meta.json")
+    assert opening.read(f"{s3}/{place}/old.store") == b"old"
+    assert opening.read(f"{s3}/{place}/meta.json") == b"after"
+    assert opening.read(f"{s3}/{replaced.path}") == b"before"
+    opening.remove(f"{s3}/{place}/meta.json")
     copy = local_copies.local(f"{s3}/{place}/meta.json", checksum_bytes(b"after"))
     assert copy.read_bytes() == b"after", "what a task has written is in the cache, too"
     assert not list(cache.glob("work-*"))
@@ -212,7 +211,7 @@ def test_small_tables_are_fetched_once_and_large_ones_not_at_all(
     small, large = (put(s3, f"pages/a/{name}", name.encode()) for name in ("small", "larger"))
     copy = local_copies.near(f"{s3}/{small.path}")
     assert copies(cache) == [Path(copy)]
-    files.remove(f"{s3}/{small.path}")
+    opening.remove(f"{s3}/{small.path}")
     assert local_copies.near(f"{s3}/{small.path}") == copy
     for _ in range(2):
         assert local_copies.near(f"{s3}/{large.path}") == f"{s3}/{large.path}"
@@ -224,7 +223,7 @@ def test_the_end_of_a_table_is_read_without_a_copy(s3: str, tmp_path: Path, cach
     rows = pa.table({"n": np.arange(100_000)})
     pq.write_table(rows, tmp_path / "table", compression="none", use_dictionary=False)
     url = f"{s3}/scratch/a/table.parquet"
-    files.write(url, (tmp_path / "table").read_bytes())
+    opening.write(url, (tmp_path / "table").read_bytes())
     assert [each.num_rows for each in parquet.footers([url, url])] == 2 * [rows.num_rows]
     assert not cache.exists()
     (here,) = parquet.footers([str(tmp_path / "table")])
@@ -238,8 +237,8 @@ def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:
         checksum_bytes(b"rows"),
     )
     url = f"{s3}/pages/a/part.parquet"
-    assert files.read(url) == b"rows"
-    files.remove(url)
+    assert opening.read(url) == b"rows"
+    opening.remove(url)
     assert Path(local_copies.near(url)).read_bytes() == b"rows"
 
 
@@ -254,4 +253,4 @@ def test_what_is_too_large_to_be_copied_within_the_store_is_uploaded(
         local_copies.link(s3, old, here / "old.store")
         kept = local_copies.keep(here / "old.store", s3, place, old, by_content=True)
     assert kept == (3, old.xxh3)
-    assert files.read(f"{s3}/{place}/old.store") == b"old"
+    assert opening.read(f"{s3}/{place}/old.store") == b"old"

@@ -18,7 +18,7 @@ from gossamer.engine.engine import Engine, engine_errors
 from gossamer.errors import StoreError, Unanswered
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch.cluster.fetch_lease import PartLease
-from gossamer.storage import copies, files
+from gossamer.storage import local_copies, opening
 from gossamer.storage.objects import bucket as buckets
 from gossamer.storage.objects.bucket import Bucket, locate_object
 from tests.support.command_line import gossamer
@@ -84,7 +84,7 @@ def test_the_first_request_of_a_task_is_as_patient_as_the_others(
     threading.Timer(0.5, setattr, (faulty, "busy", 0.0)).start()
     PartLease(s3, "run", 0)
     assert faulty.refused
-    assert files.exists(f"{s3}/.fetching/run.0.0")
+    assert opening.exists(f"{s3}/.fetching/run.0.0")
 
 
 def test_a_list_that_breaks_off_goes_on_where_it_was(s3: str, faulty: Front) -> None:
@@ -102,13 +102,13 @@ def test_a_list_that_breaks_off_goes_on_where_it_was(s3: str, faulty: Front) -> 
 
 def test_an_upload_of_which_the_last_answer_breaks_off_is_complete(s3: str, faulty: Front) -> None:
     data = BODY * 100
-    file = files.create(f"{s3}/warc/a")
+    file = opening.create(f"{s3}/warc/a")
     file.write(data)
     file.write(data[:1])
     faulty.cut = 1.0
     threading.Timer(1, setattr, (faulty, "cut", 0.0)).start()
     file.close()
-    assert files.read(f"{s3}/warc/a") == data + data[:1]
+    assert opening.read(f"{s3}/warc/a") == data + data[:1]
 
 
 def test_an_upload_that_fails_is_told_without_secrets(
@@ -116,7 +116,7 @@ def test_an_upload_that_fails_is_told_without_secrets(
 ) -> None:
     monkeypatch.setattr(buckets, "RETRIES", 2)
     forget_stores()
-    file = files.create(f"{s3}/warc/a")
+    file = opening.create(f"{s3}/warc/a")
     file.write(b"data")
     faulty.busy = 1.0
     told = rf"{s3}/warc/a: the store asks for fewer requests \(503.*, after 2 retries"
@@ -130,17 +130,17 @@ def test_an_upload_may_take_longer_than_silence(s3: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(buckets, "RETRY_S", 2)
     with way_to_store() as way:
         reach_store_by(way.url, monkeypatch)
-        files.write(f"{s3}/a", BODY)
+        opening.write(f"{s3}/a", BODY)
         slow = threading.Thread(target=way.disturb, args=("slow", 4, len(BODY) // 3))
         slow.start()
-        files.write(f"{s3}/b", BODY)
+        opening.write(f"{s3}/b", BODY)
         assert slow.is_alive(), "it should take longer than silence may last"
         slow.join()
-        assert files.read(f"{s3}/b") == BODY
+        assert opening.read(f"{s3}/b") == BODY
         silent = threading.Thread(target=way.disturb, args=("stalled", 600), daemon=True)
         silent.start()
         with pytest.raises(Unanswered, match="cannot be reached"):
-            files.read(f"{s3}/b")
+            opening.read(f"{s3}/b")
 
 
 def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -> None:
@@ -150,13 +150,13 @@ def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -
     assert list(Bucket(s3).list()) == []
     faulty.forgets = False
     gossamer("init", s3)
-    assert f"{s3}/gossamer.toml" in files.list_files(s3)
+    assert f"{s3}/gossamer.toml" in opening.list_files(s3)
 
 
 def test_the_engine_reads_large_objects_from_a_store_that_fails(
     s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "NEAR_BYTES", 0)
+    monkeypatch.setattr(local_copies, "NEAR_BYTES", 0)
     table, data = (
         pa.table({"n": range(ROWS), "text": [f"x{n * n}" for n in range(ROWS)]}),
         io.BytesIO(),
@@ -164,7 +164,7 @@ def test_the_engine_reads_large_objects_from_a_store_that_fails(
     pq.write_table(table, data, row_group_size=ROWS // 10)
     paths = [f"{s3}/pages/{name}" for name in "ab"]
     for path in paths:
-        files.write(path, data.getvalue())
+        opening.write(path, data.getvalue())
     with Engine(EngineConfig(workers=2)) as engine:
         rows = engine.read(paths, "n bigint, text string").selectExpr("sum(n) n", "count(text) c")
         faulty.busy = faulty.cut = SHARE

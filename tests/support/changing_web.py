@@ -26,7 +26,7 @@ from gossamer.config.crawling import UpdateConfig
 from gossamer.engine.engine import Engine
 from gossamer.flow.check import agreement, parts
 from gossamer.flow.rounds import HARVEST
-from gossamer.index import changes, pending_pages, touched_pages
+from gossamer.index import indexed_rows, pending_pages, touched_pages
 from gossamer.links import current_links, invert
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
@@ -121,8 +121,8 @@ def run_history(work: Workspace, seed: int, rounds: int = 8) -> Counter[str]:
     with ExitStack() as patches:
         for module, name, value in (
             *((invert, "FEW_LINKS", 0), (invert, "MAX_SOURCES", 2), (invert, "RESERVE", 1)),
-            *((changes, "MIN_TIERED", 10), (compaction.step, "FEW", 3)),
-            (changes, "DRIFT", 0.5 if seed % 2 else 0.1),
+            *((indexed_rows, "MIN_TIERED", 10), (compaction.step, "FEW", 3)),
+            (indexed_rows, "DRIFT", 0.5 if seed % 2 else 0.1),
         ):
             patches.enter_context(patch.object(module, name, value))
         for round_ in range(1, rounds + 1):
@@ -189,7 +189,7 @@ def _searchable(work: Workspace) -> dict[str, Any]:
     indexed = by_url(work.read(INDEXED.name).drop("source", "shard", "boilerplate"))
     for row in indexed.values():
         shown = math.log2(1 + row.pop("static_rank"))
-        row["static_rank"] = pytest.approx(shown, abs=2 * changes.DRIFT)
+        row["static_rank"] = pytest.approx(shown, abs=2 * indexed_rows.DRIFT)
     found: dict[str, Any] = {
         "inlinks": inlinks(work),
         "farms": sorted(map(tuple, work.read(FARMS.name).collect())),

@@ -257,7 +257,7 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
 
 def arcs(work: Workspace) -> set[tuple[str, str]]:
     """All arcs of the graph, by the names of their ends."""
-    from gossamer.links.graph.stored import open_graph as graphs
+    from gossamer.links.graph.stored_graph import open_graph as graphs
 
     kept = graphs(work, "page")
     names = kept.names.take(np.arange(kept.names.count)).to_pylist()

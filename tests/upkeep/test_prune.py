@@ -20,7 +20,7 @@ from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.parse.step import copies
 from gossamer.search.page_info import PageInfo
-from gossamer.serve.cached_copy import Copy, find
+from gossamer.serve.stored_copy import Copy, find
 from gossamer.state.lookup import Lookup
 from gossamer.storage import checksums
 from gossamer.storage.store import File

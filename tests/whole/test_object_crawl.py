@@ -16,7 +16,7 @@ from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.state import pausing, stopping, workspace
 from gossamer.state.heartbeats import Heartbeat, clear, heartbeats
-from gossamer.storage import files, parquet
+from gossamer.storage import opening, parquet
 from gossamer.storage.backends import open_backend
 from gossamer.storage.checksums import checksum_bytes
 from gossamer.storage.names import is_collected, is_made_here
@@ -144,16 +144,16 @@ def test_settings_are_read_from_the_bucket(s3: str) -> None:
     Crawl.create(s3, 'fetch.agent = "somebody"')
     assert Crawl.open(s3).work.config.fetch.agent == "somebody"
     assert Crawl.open(s3).work.settings_changed_ms > 0
-    files.replace(f"{s3}/gossamer.toml", b'filter.files = ["rules.txt"]')
+    opening.replace(f"{s3}/gossamer.toml", b'filter.files = ["rules.txt"]')
     with pytest.raises(ConfigError, match=r"names rules.txt, which is not read"):
         Crawl.open(s3)
-    files.replace(f"{s3}/gossamer.toml", b'rank.trusted_file = "good.txt"')
+    opening.replace(f"{s3}/gossamer.toml", b'rank.trusted_file = "good.txt"')
     with pytest.raises(ConfigError, match=r"names good.txt, which is not read"):
         Crawl.open(s3)
-    files.replace(f"{s3}/gossamer.toml", b" ")
+    opening.replace(f"{s3}/gossamer.toml", b" ")
     with pytest.raises(ConfigError, match=r"is empty"):
         Crawl.open(s3)
-    files.remove(f"{s3}/gossamer.toml")
+    opening.remove(f"{s3}/gossamer.toml")
     with pytest.raises(ConfigError, match="no such object"):
         Crawl.open(s3)
 
@@ -169,7 +169,7 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
     s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Store.create(open_backend(s3))
-    monkeypatch.setattr(files, "POLL_S", 0)
+    monkeypatch.setattr(opening, "POLL_S", 0)
     assert not stopping.requested(s3)
     stopping.request(s3)
     assert stopping.requested(s3)
@@ -189,10 +189,10 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
 
 
 def test_what_is_polled_is_asked_for_at_a_bounded_rate(s3: str) -> None:
-    assert not files.exists_lately(f"{s3}/flag")
-    files.touch(f"{s3}/flag")
-    assert files.exists(f"{s3}/flag")
-    assert not files.exists_lately(f"{s3}/flag")  # as it was a moment ago
+    assert not opening.exists_lately(f"{s3}/flag")
+    opening.touch(f"{s3}/flag")
+    assert opening.exists(f"{s3}/flag")
+    assert not opening.exists_lately(f"{s3}/flag")  # as it was a moment ago
 
 
 @pytest.mark.server
@@ -203,27 +203,27 @@ def test_files_are_written_once_and_read_at_any_place(
     root = str(tmp_path) if where == "here" else request.getfixturevalue("s3")
     data = bytes(range(256)) * (3 << 12)
     path = f"{root}/warc/file"
-    file = files.create(path)
+    file = opening.create(path)
     for at in range(0, len(data), 100_000):
         file.write(data[at : at + 100_000])
-    assert not files.exists(path) or where == "here"
+    assert not opening.exists(path) or where == "here"
     file.close()
     assert (file.size, file.tell(), file.xxh3) == (len(data), len(data), checksum_bytes(data))
     assert file.closed
-    assert files.read(path) == data
-    with files.open_file(path) as reader:
+    assert opening.read(path) == data
+    with opening.open_file(path) as reader:
         for at in (2_999_990, 0, 1_000_000, len(data) - 3):
             reader.seek(at)
             assert reader.read(70_000) == data[at : at + 70_000]
         assert reader.read() == b""
         assert reader.seek(-5, 2) == len(data) - 5
         assert reader.read() == data[-5:]
-    for ask in (files.read, files.open_file, files.modified_ms):
+    for ask in (opening.read, opening.open_file, opening.modified_ms):
         with pytest.raises(FileNotFoundError):
             ask(f"{root}/none")
-    files.remove(path)
-    files.remove(path)
-    assert files.list_files(f"{root}/warc") == []
+    opening.remove(path)
+    opening.remove(path)
+    assert opening.list_files(f"{root}/warc") == []
 
 
 def test_parquet_is_read_by_pyarrow_as_from_a_folder(s3: str, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_parquet_is_read_by_pyarrow_as_from_a_folder(s3: str, tmp_path: Path) ->
     data = (tmp_path / "one.parquet").read_bytes()
     paths = [f"{s3}/pages/{name}" for name in ("one", "two")]
     for path in paths:
-        files.write(path, data)
+        opening.write(path, data)
     assert parquet.read_table(paths[0]).equals(table)
     assert parquet.read_table(paths, columns=["n"]).num_rows == 400_000
     assert parquet.read_table(paths, filters=[("n", "=", 70_001)]).num_rows == 2
@@ -246,11 +246,11 @@ def test_parquet_is_read_by_pyarrow_as_from_a_folder(s3: str, tmp_path: Path) ->
 
 _UPLOAD = """
 import resource, sys
-from gossamer.storage import files
+from gossamer.storage import opening
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-files.write(sys.argv[1] + "/warc/small", bytes(1 << 20))
+opening.write(sys.argv[1] + "/warc/small", bytes(1 << 20))
 before, chunk = peak(), bytes(1 << 20)
-file = files.create(sys.argv[1] + "/warc/large")
+file = opening.create(sys.argv[1] + "/warc/large")
 for _ in range(int(sys.argv[2])):
     file.write(chunk)
 file.close()

@@ -17,7 +17,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.names import CONFIG_NAME
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, tables
@@ -126,7 +126,7 @@ def test_a_crawl_of_a_cluster_outlives_partitions(
         for number, place in enumerate(PLACES):
             root = f"{s3}/{number}"
             Crawl.create(root, settings, engine=engine).inject(urls)
-            files.replace(
+            opening.replace(
                 f"{root}/{CONFIG_NAME}", f'engine.url = "{cluster.url}"\n{settings}'.encode()
             )
             ways = cluster.ways.get(place, [to_web])

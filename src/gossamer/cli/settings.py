@@ -71,14 +71,14 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
 def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
     """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
     from gossamer.state.settings_file import replace_settings
-    from gossamer.storage import files
+    from gossamer.storage import opening
     from gossamer.storage.names import CONFIG_NAME
 
     before = crawl.work.config.fetch
     crawl.work.config = overridden(contact, own, crawl.work.config)
     after = new_settings(before.contact or contact, crawl.work.config.fetch.own_hosts)
     path = f"{crawl.path}/{CONFIG_NAME}"
-    if files.read(path).decode() == new_settings(before.contact, before.own_hosts) != after:
+    if opening.read(path).decode() == new_settings(before.contact, before.own_hosts) != after:
         replace_settings(crawl.path, after)
 
 

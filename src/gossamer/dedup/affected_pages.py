@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.dedup.similarities import similar_pairs, texts_of_pairs
+from gossamer.dedup.similar_texts import similar_pairs, texts_of_pairs
 from gossamer.schedule.order.page_ranks import LEAST, add_own_ranks, add_ranks_of_hosts, host_ranks
 from gossamer.state import lsm, unread
 from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS, SIMILAR
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.disposition_layers import DispositionLayers
-    from gossamer.dedup.similarities import Similarities
+    from gossamer.dedup.similar_texts import Similarities
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.dedup.mirrors import Mirrors
-    from gossamer.dedup.similarities import Similarities
+    from gossamer.dedup.similar_texts import Similarities
     from gossamer.state.workspace import Workspace
 
 

@@ -1,4 +1,4 @@
-"""One page stands for all with nearly the same text, those similar to it (similarities.py).
+"""One page stands for all with nearly the same text, those similar to it (similar_texts.py).
 
 Pages are searched for their titles. So a page yields only to one whose title has the same words, or
 that it names as its canonical page: a function's page whose text is mostly that of another
@@ -9,7 +9,7 @@ texts are equal then are combined first, and those with little text of their own
 all.
 
 Not all similar pairs are found at first: a popular band gives a sample of its pairs
-(candidates.py), and one pair in two thousand with J = 0.9 shares no band at all. But if a page is
+(lsh_bands.py), and one pair in two thousand with J = 0.9 shares no band at all. But if a page is
 dropped, others that are similar to it may also be similar to the one that stands for it. These
 pairs are compared next, and the decision is made again, until there are no more of them.
 """
@@ -29,7 +29,7 @@ from gossamer.tables import OWN_TEXTS
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from gossamer.dedup.similarities import Similarities
+    from gossamer.dedup.similar_texts import Similarities
     from gossamer.state.workspace import Workspace
 
 ENDS = ("one", "other")

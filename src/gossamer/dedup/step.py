@@ -13,7 +13,7 @@ from gossamer.dedup.changed_documents import changed_documents
 from gossamer.dedup.decisions import decide, find_older_versions, findable_pages
 from gossamer.dedup.disposition_layers import one_document_per_text, read_dispositions
 from gossamer.dedup.mirrors import changed_hosts, find_mirrors, pages_of_hosts
-from gossamer.dedup.similarities import compare_new_texts, must_compare_all
+from gossamer.dedup.similar_texts import compare_new_texts, must_compare_all
 from gossamer.state import lsm, unread
 from gossamer.state.heartbeats import clear
 from gossamer.tables import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gossamer.dedup.decisions import Decisions, OlderVersions
     from gossamer.dedup.disposition_layers import DispositionLayers
     from gossamer.dedup.mirrors import Mirrors
-    from gossamer.dedup.similarities import Similarities
+    from gossamer.dedup.similar_texts import Similarities
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import StepReport

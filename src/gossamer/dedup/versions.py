@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.estimates import add_estimates
 from gossamer.dedup.own_texts import own_sketches
+from gossamer.dedup.sketch_estimates import add_estimates
 from gossamer.dedup.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
 
 if TYPE_CHECKING:

@@ -30,10 +30,10 @@ from gossamer.engine.pool import Pool, call_at_low_priority
 from gossamer.engine.spark_client import connect
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
-from gossamer.storage.copies import near_all
 from gossamer.storage.errors import full
-from gossamer.storage.files import exists
+from gossamer.storage.local_copies import near_all
 from gossamer.storage.objects.errors import translate_error
+from gossamer.storage.opening import exists
 from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:

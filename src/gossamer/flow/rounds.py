@@ -136,7 +136,7 @@ def harvest_all(
 
     What each step replaces stays in use until it commits. An imported graph is kept.
     """
-    from gossamer.links.graph.stored import is_imported  # numba takes long to import
+    from gossamer.links.graph.stored_graph import is_imported  # numba takes long to import
 
     kept = {GRAPH.name} if is_imported(work) else set()
     made = {name for name, each in DATASETS.items() if each.writer in HARVEST}

@@ -5,11 +5,11 @@ outer_boilerplate and gathered; replaces index, indexed, outer_boilerplate and g
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
 
-    touched_pages.py    which pages may differ from what the index holds of them
-    changes.py    … and of these, which are missing or outdated
-    boilerplate.py      which of their lines are boilerplate
-    pending_pages.py    what has to be written, page by page
-    parts.py      the task that changes the parts of a shard
+    touched_pages.py  which pages may differ from what the index holds of them
+    indexed_rows.py   … and of these, which are missing or outdated
+    boilerplate.py    which of their lines are boilerplate
+    pending_pages.py  what has to be written, page by page
+    parts.py          the task that changes the parts of a shard
 
 The engine reads and sorts only the pages that change. Then one task per shard changes its parts,
 language by language (`index/format/analysis.py`). A hash of the URL determines a page's shard; the

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.index.changes import KEPT, REMOVED, REPLACED
+from gossamer.index.indexed_rows import KEPT, REMOVED, REPLACED
 from gossamer.tables import DOCUMENTS
 from gossamer.web.lines import LINE, BoilerplateLines, frequent_lines
 from gossamer.web.urls import host_column

@@ -28,7 +28,7 @@ from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import part_key, shard_folder
 from gossamer.state import sorted_parts
 from gossamer.state.heartbeats import Heartbeat
-from gossamer.storage import copies, files, task_output
+from gossamer.storage import local_copies, opening, task_output
 from gossamer.storage.errors import disk_errors, full
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class PartSize(NamedTuple):
 
 def part_size(root: str, part: Iterable[File]) -> PartSize:
     meta = next(file.path for file in part if PurePath(file.path).name == schema.META)
-    segments = _segments(files.read(f"{root}/{meta}")).values()
+    segments = _segments(opening.read(f"{root}/{meta}")).values()
     return PartSize(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
 
@@ -144,9 +144,9 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
         place = f"{folder}/{language}"
-        with copies.workshop(shard.root, place) as path, index_errors(path):
+        with local_copies.workshop(shard.root, place) as path, index_errors(path):
             for name, file in base.items():
-                copies.link(shard.root, file, path / name)
+                local_copies.link(shard.root, file, path / name)
             before = _segments((path / schema.META).read_bytes()) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
@@ -178,7 +178,7 @@ def _list_files(
     for file in sorted(folder.iterdir()):
         if file.name not in LOCK_FILES:
             rows = documents if file.name == schema.META else 0
-            kept = copies.keep(file, root, place, base.get(file.name), by_content=True)
+            kept = local_copies.keep(file, root, place, base.get(file.name), by_content=True)
             yield task_output.file_row("index", f"{place}/{file.name}", rows, *kept)
 
 

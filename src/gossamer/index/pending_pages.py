@@ -16,7 +16,8 @@ from gossamer.index.boilerplate import (
     replace_by_boilerplate,
     update_outer_boilerplate,
 )
-from gossamer.index.changes import (
+from gossamer.index.format import selection
+from gossamer.index.indexed_rows import (
     ADDED,
     KEPT,
     REMOVED,
@@ -28,7 +29,6 @@ from gossamer.index.changes import (
     host_languages,
     unchanged_pages,
 )
-from gossamer.index.format import selection
 from gossamer.index.touched_pages import touched_pages
 from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, INDEXED

@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from gossamer.errors import StoreError
 from gossamer.index.boilerplate import add_boilerplate_lines
-from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.format import selection
+from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_part, part_size
 from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
 from gossamer.index.touched_pages import INPUTS, settings, unread_inputs

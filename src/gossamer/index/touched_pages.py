@@ -18,7 +18,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.index.changes import is_rank_outdated, prefix_old
+from gossamer.index.indexed_rows import is_rank_outdated, prefix_old
 from gossamer.state import lsm, unread
 from gossamer.tables import BOILERPLATE, DISPOSITIONS, DOCUMENTS, GATHERED, INLINKS
 

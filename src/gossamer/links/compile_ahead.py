@@ -82,7 +82,7 @@ def call_each() -> None:
     from gossamer.links.bvgraph.adoption import adopt
     from gossamer.links.bvgraph.files import BvGraph
     from gossamer.links.graph import name_arrays, string_arrays
-    from gossamer.links.graph.overlaid import Overlaid
+    from gossamer.links.graph.overlay import Overlaid
     from gossamer.links.rank.fetched_nodes import hashes_of
     from gossamer.links.rank.power import fixed_point, share_votes
     from gossamer.links.rank.vote_rows import SpanThreads, Votes

@@ -10,10 +10,10 @@ hits.py            … and the phase that shows them
 node.py            answers requests from some shards of the index, opened by open_parts.py
 index_search.py    the search of one index of a node; query_plans.py keeps its plans
 languages.py       what a query means on pages of several languages
-interpretation.py  the terms to look for in an index: units.py for words, typed_forms.py for
+interpretation.py  the terms to look for in an index: query_units.py for words, typed_forms.py for
                    code and for words as they were typed
 ranking.py         turns a tree into tantivy's queries: the one page on ranking. filters.py
-                   does so for dates, sites and the like, clauses.py combines queries;
+                   does so for dates, sites and the like, query_clauses.py combines queries;
                    statistics.py corrects idf
 profiles.py        the final order, by our formula or another; recency.py detects
                    queries that want fresh pages

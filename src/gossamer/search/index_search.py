@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import tantivy
 
-    from gossamer.search.clauses import CandidateQuery
     from gossamer.search.messages import Find, Place
+    from gossamer.search.query_clauses import CandidateQuery
     from gossamer.search.ranking import QueryPlan
     from gossamer.search.results import Count
 

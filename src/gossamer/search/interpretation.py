@@ -8,9 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.search import query as query_tree
-from gossamer.search.statistics import idf_sum
-from gossamer.search.typed_forms import symbols_of, typed_words
-from gossamer.search.units import (
+from gossamer.search.query_units import (
     compounds,
     drop_stop_words,
     joined_phrases,
@@ -19,6 +17,8 @@ from gossamer.search.units import (
     split_units,
     units_of,
 )
+from gossamer.search.statistics import idf_sum
+from gossamer.search.typed_forms import symbols_of, typed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

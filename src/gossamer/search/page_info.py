@@ -106,7 +106,7 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     redirects: list[str]
     """URLs that redirected here when they were last fetched; at most MAX_REDIRECTS of them."""
     copy: bool
-    """Whether the stored copy may be shown: see gossamer.serve.cached_copy."""
+    """Whether the stored copy may be shown: see gossamer.serve.stored_copy."""
     inlinks: Inlinks
     outlinks: Outlinks
 

@@ -3,7 +3,7 @@
 score(page) = words + coverage + names + typed + exact + pairs + language + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
-              of each word (`units.py`) in all text about the page (the field `text`).
+              of each word (`query_units.py`) in all text about the page (the field `text`).
   coverage    the share of the words that the page has, however often, weighted by their idf, if it
               may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
               term frequency normalization", CIKM 2011), less for each word of a longer query.
@@ -22,9 +22,9 @@ score(page) = words + coverage + names + typed + exact + pairs + language + popu
   freshness   how near a page's date is to the time that the query asks for, if it asks for one
               (`recency.py`).
 
-`all_terms` finds the pages that have every word, except stop words (`units.py`), and `any_term`
-those that have any. A page that lacks a word may be better than one that has it in passing, so the
-broker merges both by their scores, unless the query says what is required.
+`all_terms` finds the pages that have every word, except stop words (`query_units.py`), and
+`any_term` those that have any. A page that lacks a word may be better than one that has it in
+passing, so the broker merges both by their scores, unless the query says what is required.
 
 Ranking has two steps, because the full score costs many times as much as that of the words (pairs
 need positions, which are read from disk). The first step of `all_terms` scores all matching pages
@@ -47,7 +47,10 @@ from tantivy import Occur, Query
 from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.index.format.page_keys import title_keys, words_key
 from gossamer.search import query as query_tree
-from gossamer.search.clauses import (
+from gossamer.search.filters import exceptions, filter_query
+from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
+from gossamer.search.messages import COUNTED_MATCHES
+from gossamer.search.query_clauses import (
     CandidateQuery,
     add_optional,
     all_of,
@@ -58,12 +61,7 @@ from gossamer.search.clauses import (
     unit_clause,
     unit_clause_once,
 )
-from gossamer.search.filters import exceptions, filter_query
-from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
-from gossamer.search.messages import COUNTED_MATCHES
-from gossamer.search.statistics import idf_correction, idf_sum
-from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
-from gossamer.search.units import (
+from gossamer.search.query_units import (
     drop_stop_words,
     join_units,
     neighbours,
@@ -72,6 +70,8 @@ from gossamer.search.units import (
     terms_of,
     units_of,
 )
+from gossamer.search.statistics import idf_correction, idf_sum
+from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from gossamer.search.node import Node, is_first_tier
 from gossamer.search.page_filters import NO_CRAWL, page_facts
 from gossamer.search.page_info import PageInfo
 from gossamer.state.lookup import Lookup
-from gossamer.storage import copies
+from gossamer.storage import local_copies
 from gossamer.storage.objects.bucket import is_object_url
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ class Searcher:
             work.store.trust(wanted)
         work.store.check(wanted)
         with ExitStack() as stack:
-            folders = [stack.enter_context(copies.folder(work.root, files[part])) for part in mine]
+            folders = [
+                stack.enter_context(local_copies.folder(work.root, files[part])) for part in mine
+            ]
             node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, files)))
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
 

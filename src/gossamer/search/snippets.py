@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.stored_document import Window, text_windows
 from gossamer.search.passages import Passages, Place
+from gossamer.search.query_units import drop_stop_words, joined_phrases, split_units, units_of
 from gossamer.search.typed_forms import is_more_than_words
-from gossamer.search.units import drop_stop_words, joined_phrases, split_units, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

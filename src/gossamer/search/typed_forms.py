@@ -21,7 +21,7 @@ from tantivy import Query
 
 from gossamer.index.format.analysis import MAX_KEPT, whitespace_analyzer
 from gossamer.index.format.exact_form import code_in, pieces_of
-from gossamer.search.clauses import all_of, any_of
+from gossamer.search.query_clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ two.
                       searcher of the newest index
     cluster/          search processes, on this machine and on others
     web/              the pages and the API (starlette)
-    rendering.py      renders their HTML from templates/
-    cached_copy.py    the stored copy of a page, shown in a sandbox
-    graphs.py         the newest link graphs
+    rendering.py    renders their HTML from templates/
+    stored_copy.py  the stored copy of a page, shown in a sandbox
+    graphs.py       the newest link graphs
     drawing/          charts, the neighbourhood of a page, and the parts of a site
 
 `gossamer.search` parses queries and ranks pages.

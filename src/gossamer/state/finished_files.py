@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.store import File
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ class Handover(NamedTuple):
         """Leave a note of a closed file, a row of YIELD."""
         note = f"{root}/{self.folder}/closed-{uuid.uuid4().hex}.json"
         with suppress(OSError):  # a failure to hand over must not stop the work
-            files.make_folder(f"{root}/{self.folder}")
-            files.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
+            opening.make_folder(f"{root}/{self.folder}")
+            opening.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
 
 
 def take_notes(root: str, folder: str) -> list[File]:
     """Take the notes in a folder: return the files that they name, and delete them."""
     found = []
-    for note in files.list_files(f"{root}/{folder}"):
+    for note in opening.list_files(f"{root}/{folder}"):
         if note.endswith(".json"):  # else it is being written
-            found.append(msgspec.json.decode(files.read(note), type=File))
-            files.remove(note)
+            found.append(msgspec.json.decode(opening.read(note), type=File))
+            opening.remove(note)
     return found

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer.errors import StoreError
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.lock_holder import Holder  # noqa: TC001  # msgspec reads the annotations
 from gossamer.storage.objects.bucket import is_object_url
 
@@ -88,17 +88,17 @@ class Heartbeat:
             self.counts,
         )
         with suppress(OSError, StoreError):  # a failure to report must not stop the work
-            files.make_folder(self._path.rpartition("/")[0])
-            files.replace(self._path, msgspec.json.encode(record))
+            opening.make_folder(self._path.rpartition("/")[0])
+            opening.replace(self._path, msgspec.json.encode(record))
 
 
 def heartbeats(folder: str) -> Iterator[TaskProgress]:
     """Yield the last record of every task, of any step and round."""
-    for path in files.list_files(f"{folder}/heartbeats"):
+    for path in opening.list_files(f"{folder}/heartbeats"):
         if not path.endswith(".json"):
             continue
         try:
-            yield msgspec.json.decode(files.read(path), type=TaskProgress)
+            yield msgspec.json.decode(opening.read(path), type=TaskProgress)
         except (OSError, msgspec.DecodeError):
             continue  # deleted meanwhile, or not ours
 
@@ -106,9 +106,9 @@ def heartbeats(folder: str) -> Iterator[TaskProgress]:
 def clear(folder: str, step: str) -> None:
     """Delete the records of a step before it runs again, including drafts of dead tasks."""
     of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
-    for path in files.list_files(f"{folder}/heartbeats"):
+    for path in opening.list_files(f"{folder}/heartbeats"):
         if of_step.fullmatch(path.rpartition("/")[2]):
-            files.remove(path)
+            opening.remove(path)
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -123,18 +123,18 @@ def waiting(folder: str, wait: Wait) -> Iterator[None]:
     """Let others know of a wait while the block runs."""
     path = f"{folder}/.waiting"
     with suppress(OSError, StoreError):  # a failure to report must not stop the work
-        files.replace(path, msgspec.json.encode(wait))
+        opening.replace(path, msgspec.json.encode(wait))
     try:
         yield
     finally:
         with suppress(OSError, StoreError):
-            files.remove(path)
+            opening.remove(path)
 
 
 def wait_of(folder: str) -> Wait | None:
     """The wait of a crawl's process, if there is one."""
     try:
-        wait = msgspec.json.decode(files.read(f"{folder}/.waiting"), type=Wait)
+        wait = msgspec.json.decode(opening.read(f"{folder}/.waiting"), type=Wait)
     except (OSError, msgspec.DecodeError):
         return None
     return wait if wait.by.lives() else None

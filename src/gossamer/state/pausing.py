@@ -13,7 +13,7 @@ import shutil
 import time
 from typing import NamedTuple
 
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.objects.bucket import is_object_url
 
 LOOK_S = 0.5
@@ -31,17 +31,17 @@ class Disk(NamedTuple):
 
 def pause(root: str) -> None:
     """Ask a crawl to pause, whether it is running or not."""
-    files.touch(_flag(root))
+    opening.touch(_flag(root))
 
 
 def resume(root: str) -> None:
     """Let a crawl go on that `pause` has paused."""
-    files.remove(_flag(root))
+    opening.remove(_flag(root))
 
 
 def reason(root: str, min_free_gb: float) -> str | None:
     """Why a crawl must pause; None if it need not."""
-    if files.exists_lately(_flag(root)):
+    if opening.exists_lately(_flag(root)):
         return ASKED
     if is_object_url(root):  # a bucket is never full
         return None

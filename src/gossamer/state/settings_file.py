@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gossamer import config as configs
 from gossamer.config.files import decode_settings
 from gossamer.errors import RESTORE, ConfigError, Conflict
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.local_backend import rewrite
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url
@@ -36,7 +36,7 @@ def read_settings(root: str) -> Config:
     if not is_object_url(root):
         return configs.load(Path(path))
     try:
-        data = files.read(path)
+        data = opening.read(path)
     except FileNotFoundError:
         raise ConfigError(path, "cannot be read: no such object", RESTORE) from None
     if not data.strip():
@@ -75,6 +75,6 @@ def replace_settings(root: str, settings: str, *, private: bool = False) -> None
     data = (settings if settings.strip() else DEFAULTS).encode()
     path = f"{root}/{CONFIG_NAME}"
     if is_object_url(root):
-        files.replace(path, data)
+        opening.replace(path, data)
     else:
         rewrite(path, data, private=private)

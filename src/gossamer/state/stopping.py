@@ -16,7 +16,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gossamer.storage import files
+from gossamer.storage import opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +42,12 @@ def obey_parent() -> None:
 
 def requested(root: str) -> bool:
     """Whether the tasks of a crawl should end."""
-    return files.exists_lately(_flag(root))
+    return opening.exists_lately(_flag(root))
 
 
 def request(root: str) -> None:
     """Ask the running step to end."""
-    files.touch(_flag(root))
+    opening.touch(_flag(root))
 
 
 def heed_nobody() -> None:
@@ -77,7 +77,7 @@ def stop_on_signals(root: str) -> Iterator[Signals]:
     Only the main thread can handle signals.
     """
     signals = Signals()
-    files.remove(_flag(root))  # left by a process that died
+    opening.remove(_flag(root))  # left by a process that died
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return

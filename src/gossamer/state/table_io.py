@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 from msgspec import structs
 
-from gossamer.storage import copies
+from gossamer.storage import local_copies
 from gossamer.storage.backends import open_backend
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import SCRATCH
@@ -211,7 +211,7 @@ class Tables:
         made = []
         for file in files:
             here = Path(local_path(f"{self.root}/{file.path}"))
-            size, xxh3 = copies.keep(here, self.root, attempt)
+            size, xxh3 = local_copies.keep(here, self.root, attempt)
             made.append(File(f"{attempt}/{here.name}", file.rows, size, xxh3))
         return tuple(made)
 

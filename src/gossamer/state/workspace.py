@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.state.settings_file import read_settings
 from gossamer.state.table_io import Tables
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.backends import open_backend
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url, variables_of_engine
@@ -73,7 +73,7 @@ class Workspace(Tables):
     def settings_changed_ms(self) -> int:
         """When gossamer.toml was last written; 0 if it does not exist."""
         try:
-            return files.modified_ms(f"{self.root}/{CONFIG_NAME}")
+            return opening.modified_ms(f"{self.root}/{CONFIG_NAME}")
         except OSError:
             return 0
 

@@ -1,7 +1,7 @@
 """Parquet files of a crawl, wherever they are: pyarrow's functions, for paths and URLs of objects.
 
-Small objects are fetched as a whole (storage/copies.py). Of a large one, the first request fetches
-the last TAIL_BYTES, which hold the footer.
+Small objects are fetched as a whole (storage/local_copies.py). Of a large one, the first request
+fetches the last TAIL_BYTES, which hold the footer.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.storage.copies import near, near_all
-from gossamer.storage.files import OpenObject
+from gossamer.storage.local_copies import near, near_all
 from gossamer.storage.objects.bucket import is_object_url
+from gossamer.storage.opening import OpenObject
 from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:

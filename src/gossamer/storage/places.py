@@ -1,6 +1,6 @@
 """Where on this machine is what belongs to a crawl on object storage?
 
-    <cache>/<two digits>/…    copies of objects (storage/copies.py)
+    <cache>/<two digits>/…    copies of objects (storage/local_copies.py)
     <cache>/work-PID-…/       scratch files of a step, and what a task is making
 
 A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their

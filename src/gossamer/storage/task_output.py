@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.store import File, Layer
 from gossamer.tables import DATASETS
@@ -23,7 +23,7 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gossamer.storage.files import NewFile
+    from gossamer.storage.opening import NewFile
 
 YIELD = pa.schema(
     [
@@ -85,7 +85,7 @@ class ParquetWriter:
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         with disk_errors(self._path):
             if self._writer is None:
-                self._file = files.create(self._path)
+                self._file = opening.create(self._path)
                 self._writer = _Writer(self._file, self._schema, **self._encoding)
             self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._rows += table.num_rows

@@ -1,7 +1,7 @@
 """boilerplate: documents → boilerplate, own_texts. Which lines of main texts belong to their site?
 
-    host_lines.py   the lines that stand on many pages of a host
-    own_text_rows.py    what the pages of such hosts say without these lines
+    host_lines.py     the lines that stand on many pages of a host
+    own_text_rows.py  what the pages of such hosts say without these lines
 
 An extractor sees one page, so it may take for main text what a site repeats on all of them: members
 that each class inherits, terms of use, a menu in prose. Only other pages of the site show it. Such

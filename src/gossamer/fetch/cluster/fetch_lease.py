@@ -34,7 +34,7 @@ import msgspec
 
 from gossamer.errors import EngineError, StoreError, UsageError
 from gossamer.state import stopping
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.backends import open_backend
 from gossamer.storage.objects.bucket import is_object_url
 
@@ -79,8 +79,8 @@ def hold(
         what = "spark.speculation is on, so that two tasks would ask the same hosts at once"
         raise UsageError("the Spark cluster", what, "set it to false: it gains nothing here")
     folder, run = _folder(root), uuid.uuid4().hex
-    files.make_folder(folder)
-    follows = files.exists(f"{folder}/{_RUN}")
+    opening.make_folder(folder)
+    follows = opening.exists(f"{folder}/{_RUN}")
     _write(folder, Beat(run, 0))
     ended = threading.Event()
     every_s = OBJECTS_BEAT_S if is_object_url(root) else BEAT_S
@@ -92,14 +92,14 @@ def hold(
                 break
             wait(LOOK_S)
         for path in _claims(folder):
-            files.remove(path)
+            opening.remove(path)
         yield run
     finally:
         ended.set()
         beats.join()
     # A task that was run again may still run beside itself, and after an error, any may.
     if all(path.endswith(".0") for path in _claims(folder) if run in path):
-        files.remove(f"{folder}/{_RUN}")
+        opening.remove(f"{folder}/{_RUN}")
 
 
 def _beat(folder: str, run: str, ended: threading.Event, every_s: float) -> None:
@@ -111,7 +111,7 @@ def _beat(folder: str, run: str, ended: threading.Event, every_s: float) -> None
 
 
 def _write(folder: str, beat: Beat) -> None:
-    files.replace(f"{folder}/{_RUN}", msgspec.json.encode(beat))
+    opening.replace(f"{folder}/{_RUN}", msgspec.json.encode(beat))
 
 
 class PartLease:
@@ -165,7 +165,7 @@ class PartLease:
             self._seen, self._seen_s = beat, looked_s  # since then, it was written
         if beat is not None and beat.run != self._run:
             raise self._lost("another run fetches now")
-        if files.exists(f"{self._root}/{self._claim_path(self._number + 1)}"):
+        if opening.exists(f"{self._root}/{self._claim_path(self._number + 1)}"):
             raise self._lost("another task was given its pages")
         if now_s - self._seen_s >= LEASE_S:
             raise self._lost(f"the process that started it gave no sign for {LEASE_S:.0f} s")
@@ -188,14 +188,14 @@ class PartLease:
         """At most so long before this task's claim was the last beat, by the clock of the store."""
         claim = f"{self._root}/{self._claim_path(self._number)}"
         try:
-            ms = files.modified_ms(claim) - files.modified_ms(f"{_folder(self._root)}/{_RUN}")
+            ms = opening.modified_ms(claim) - opening.modified_ms(f"{_folder(self._root)}/{_RUN}")
         except FileNotFoundError:
             return inf
         return max(ms / 1000, 0) + CLOCK_S
 
     def _last(self) -> Beat | None:
         try:
-            data = files.read(f"{_folder(self._root)}/{_RUN}")
+            data = opening.read(f"{_folder(self._root)}/{_RUN}")
             return msgspec.json.decode(data, type=Beat)
         except (OSError, StoreError, msgspec.DecodeError):
             return None
@@ -213,7 +213,7 @@ def count_claims(root: str, run: str) -> Counter[int]:
 
 def claimant(root: str, run: str, part: int, number: int) -> int:
     """The number of the task that made a claim. Raises FileNotFoundError."""
-    return int(files.read(f"{root}/{_claim_path(run, part, number)}"))
+    return int(opening.read(f"{root}/{_claim_path(run, part, number)}"))
 
 
 def _claim_path(run: str, part: int, number: int) -> str:
@@ -221,4 +221,4 @@ def _claim_path(run: str, part: int, number: int) -> str:
 
 
 def _claims(folder: str) -> list[str]:
-    return [path for path in files.list_files(folder) if _CLAIM.search(path)]
+    return [path for path in opening.list_files(folder) if _CLAIM.search(path)]

@@ -34,7 +34,7 @@ from gossamer.flow.check.agreement import (
 from gossamer.flow.check.archive import unreadable
 from gossamer.flow.check.history import STEP, lacks_parsing
 from gossamer.flow.check.parts import differing
-from gossamer.links.graph.stored import is_imported
+from gossamer.links.graph.stored_graph import is_imported
 from gossamer.schedule.due import histogram
 from gossamer.schedule.focus import fit_prediction
 from gossamer.schedule.order import opic

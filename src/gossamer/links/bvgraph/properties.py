@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY, Shape
-from gossamer.storage.copies import local
 from gossamer.storage.errors import system_error
+from gossamer.storage.local_copies import local
 
 GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
 MAX_NODES = 1 << 40

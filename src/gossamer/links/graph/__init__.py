@@ -12,9 +12,10 @@ stages, each a map over tasks that take at most `graph.memory_mb`:
     runs  ─▶ arc_encoding ─▶ pages.graph, pages-t.graph; runs of the arcs between hosts, and from
                              these hosts.graph, hosts-t.graph
 
-Later runs read only what was crawled since (`covered.py`), and write what it changes beside the
-graph as it was built (`changes.py`), which readers see as one graph (`overlaid.py`). When these
-changes exceed a share of the graph, it is built again. `queries.py` answers who links to whom.
+Later runs read only what was crawled since (`covered_links.py`), and write what it changes beside
+the graph as it was built (`graph_changes.py`), which readers see as one graph (`overlay.py`). When
+these changes exceed a share of the graph, it is built again. `queries.py` answers who links to
+whom.
 
 A graph of another program may take this one's place (`importing.py`). It is kept until the user
 replaces it: it may be larger than what the crawl knows, and nothing here could build it again.

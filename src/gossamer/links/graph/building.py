@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.links.graph import arc_runs, covered, numbering, task_files, vote_reading
+from gossamer.links.graph import arc_runs, covered_links, numbering, task_files, vote_reading
 from gossamer.links.graph.arc_encoding import write_graph
 from gossamer.links.graph.arc_sorting import sort_arcs
 from gossamer.links.graph.hosts import write_host_names
 from gossamer.storage.store import Layer
 
 if TYPE_CHECKING:
-    from gossamer.links.graph.covered import Covered, Imported
+    from gossamer.links.graph.covered_links import Covered, Imported
     from gossamer.links.graph.numbering import NumberedNodes
     from gossamer.links.graph.task_files import Files
     from gossamer.state.workspace import Workspace
@@ -56,5 +56,5 @@ def write_graphs(
     }
     files = [file for made in (forward, transposed, *of_hosts) for file in made.files]
     return Layer(
-        work.round, (*pages.files, *hosts, *files, covered.write_covered(work, now, attempt))
+        work.round, (*pages.files, *hosts, *files, covered_links.write_covered(work, now, attempt))
     )

@@ -28,14 +28,14 @@ from gossamer.links.bvgraph.compiled import compiled, count_ones
 from gossamer.links.graph import hyperball
 from gossamer.links.graph.names import url_column
 from gossamer.links.graph.row_windows import WindowedRows
-from gossamer.links.graph.stored import open_graph
+from gossamer.links.graph.stored_graph import open_graph
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import CENTRALITY
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.hyperball import Values
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
     from gossamer.links.graph.row_windows import Indices
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
     from gossamer.links.graph.row_windows import Indices
 
     Flags = npt.NDArray[np.bool_]

@@ -23,13 +23,13 @@ import pyarrow.parquet as pq
 from gossamer.errors import UsageError
 from gossamer.links.graph import name_arrays
 from gossamer.links.graph.names import host_prefixes
-from gossamer.links.graph.stored import open_graph
+from gossamer.links.graph.stored_graph import open_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.state.workspace import Workspace
 
 BATCH_LINKS = 500_000

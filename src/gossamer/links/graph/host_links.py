@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
-from gossamer.links.graph import covered, name_arrays
+from gossamer.links.graph import covered_links, name_arrays
 from gossamer.links.graph.names import Names, host_prefixes
-from gossamer.links.graph.overlaid import split_overlay
-from gossamer.links.graph.stored import is_imported, open_graph
+from gossamer.links.graph.overlay import split_overlay
+from gossamer.links.graph.stored_graph import is_imported, open_graph
 from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import parquet
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.bvgraph.files import BvGraph
-    from gossamer.links.graph.overlaid import Changes
+    from gossamer.links.graph.overlay import Changes
     from gossamer.state.workspace import Workspace
 
 
@@ -69,7 +69,7 @@ def links_between_hosts(work: Workspace) -> LinksBetweenHosts | None:
     """
     if is_imported(work) or work.store.damaged("graph"):
         return None
-    unread = covered.unread_files(work, covered.covered_now(work))
+    unread = covered_links.unread_files(work, covered_links.covered_now(work))
     if unread is None or unread.links or unread.responses:
         return None
     of_hosts = read_built_hosts(work)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers, Words
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
     from gossamer.links.graph.row_windows import Indices
 
     Values = npt.NDArray[np.float64]

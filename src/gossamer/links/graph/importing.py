@@ -26,7 +26,7 @@ from gossamer.links.bvgraph.files import with_ending
 from gossamer.links.graph import arc_runs, name_arrays, task_files, url_lists
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs, transpose_rows
 from gossamer.links.graph.building import write_graphs
-from gossamer.links.graph.covered import Imported
+from gossamer.links.graph.covered_links import Imported
 from gossamer.links.graph.numbering import (
     NAMES,
     PLACES,
@@ -34,10 +34,10 @@ from gossamer.links.graph.numbering import (
     save_names,
     sort_distinct,
 )
-from gossamer.links.graph.stored import is_imported
+from gossamer.links.graph.stored_graph import is_imported
 from gossamer.storage import parquet, task_output
-from gossamer.storage.copies import workshop
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.local_copies import workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

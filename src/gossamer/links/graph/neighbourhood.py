@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
 
     Weights = NDArray[np.integer]
 

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph import name_arrays, names, task_files
 from gossamer.links.graph.string_arrays import text_of
-from gossamer.storage import files, task_output
-from gossamer.storage.copies import local
+from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.local_copies import local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,7 +163,7 @@ def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray
     """
     path = f"{scratch}/{NAMES}-{number:06}-{uuid.uuid4().hex}.arrow"
     batch = pa.record_batch([listed], [NAMES])
-    file = files.create(f"{root}/{path}")
+    file = opening.create(f"{root}/{path}")
     with disk_errors(f"{root}/{path}"):
         with pa.ipc.new_file(file, batch.schema) as writer:
             writer.write(batch)

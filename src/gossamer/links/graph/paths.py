@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
 
 MAX_VISITED = 1_000_000
 """Nodes that are visited in search of a path."""

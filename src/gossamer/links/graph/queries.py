@@ -14,7 +14,7 @@ from gossamer.links.graph.components import structure
 from gossamer.links.graph.names import host_name, host_prefix, name_of, url_of
 from gossamer.links.graph.neighbourhood import surroundings
 from gossamer.links.graph.paths import MAX_VISITED, TooMuch, shortest_path
-from gossamer.links.graph.stored import open_graph
+from gossamer.links.graph.stored_graph import open_graph
 from gossamer.state.lookup import Lookup
 from gossamer.web.urls import normalize
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.components import Structure
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
 
     Indices = npt.NDArray[np.signedinteger[Any]]
     """Numbers of nodes, in the type that `index_type` chooses."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from gossamer.storage import files, task_output
-from gossamer.storage.copies import local
+from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.local_copies import local
 from gossamer.storage.objects.bucket import is_object_url
 from gossamer.storage.places import local_path
 
@@ -58,7 +58,7 @@ def save_array(root: str, attempt: str, name: str, number: int, array: Numbers |
     Files of a name are in the order of the numbers of their tasks when their paths are sorted.
     """
     path = f"{attempt}/{name}-{number:06}-{uuid.uuid4().hex}.npy"
-    file = files.create(f"{root}/{path}")
+    file = opening.create(f"{root}/{path}")
     with disk_errors(f"{root}/{path}"):
         np.lib.format.write_array(file, array, allow_pickle=False)
         file.close()
@@ -80,7 +80,7 @@ class _RemoteArray:
     """An array in an object."""
 
     def __init__(self, url: str) -> None:
-        self._file = files.open_file(url)
+        self._file = opening.open_file(url)
         np.lib.format.read_magic(self._file)
         (self._size,), _, self._type = np.lib.format.read_array_header_1_0(self._file)
         self._first = self._file.tell()

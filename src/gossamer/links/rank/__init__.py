@@ -11,8 +11,8 @@ inventing URLs. What a page has that was not fetched was given to it by links. A
 so its target receives what the pages gave that link to the redirecting page. Hosts are ranked in
 the same way by the links between them, each pair of hosts once.
 
-Links within a registrable domain count less (`shares.py`). Lists of trusted and distrusted pages
-change where ranks flow from, and whose votes count (`trust.py`):
+Links within a registrable domain count less (`vote_shares.py`). Lists of trusted and distrusted
+pages change where ranks flow from, and whose votes count (`trust.py`):
 
   trusted     ranks flow from these pages only, in equal parts: TrustRank (Gyöngyi, Garcia-Molina
               and Pedersen, "Combating Web Spam with TrustRank", VLDB 2004, §4). What they do not

@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.graph.overlaid import split_overlay
+from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank import trust
 from gossamer.links.rank.fetched_nodes import look_up_nodes
 from gossamer.links.rank.nodes import describe_nodes
 from gossamer.links.rank.output import Ranking, Written, write_host_sizes, write_ranks
 from gossamer.links.rank.power import FixedPoint, fixed_point, share_votes
 from gossamer.links.rank.previous_run import recall_nodes, remember_nodes
-from gossamer.links.rank.shares import distrust_factors
 from gossamer.links.rank.vote_rows import SpanThreads, Votes
+from gossamer.links.rank.vote_shares import distrust_factors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gossamer.config import RankConfig
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags, NodeTraits

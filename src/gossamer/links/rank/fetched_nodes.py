@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.kernels import Floats, Hashes
     from gossamer.state.workspace import Workspace
 

@@ -29,7 +29,7 @@ from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapol
 from gossamer.links.rank.fetched_nodes import fetched_keys
 from gossamer.links.rank.output import Ranking, Written
 from gossamer.links.rank.power import error_bound
-from gossamer.links.rank.shares import distrust_factors, link_shares
+from gossamer.links.rank.vote_shares import distrust_factors, link_shares
 from gossamer.tables import HOST_SIZES
 from gossamer.web.urls import host_column
 

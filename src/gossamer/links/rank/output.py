@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.graph import name_arrays
-from gossamer.links.graph.overlaid import split_overlay
+from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank.nodes import host_batches
 from gossamer.state.lookup import open_checked
 from gossamer.storage.task_output import ParquetWriter, layers_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.nodes import Flags
     from gossamer.state.workspace import Workspace

@@ -1,7 +1,7 @@
 """PageRank as the fixed point of a contraction, in arrays.
 
-With s[u→v] the share of u's vote that its link to v carries (`shares.py`), f[u] the factor of u's
-votes, t the preference vector, which sums to 1, and α the damping:
+With s[u→v] the share of u's vote that its link to v carries (`vote_shares.py`), f[u] the factor of
+u's votes, t the preference vector, which sums to 1, and α the damping:
 
     x(t+1)[v] = α · Σ_{u→v} f[u]·s[u→v]·x(t)[u] + (1 − α·Σ_u kept[u]·x(t)[u]) · t[v]
 
@@ -36,8 +36,8 @@ import numpy as np
 
 from gossamer.links.rank import kernels
 from gossamer.links.rank.extrapolation import KEPT, ExtrapolationCycle, extrapolation_weights
-from gossamer.links.rank.shares import Shares, link_shares
 from gossamer.links.rank.vote_rows import Span
+from gossamer.links.rank.vote_shares import Shares, link_shares
 
 if TYPE_CHECKING:
     from gossamer.config import RankConfig

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.graph import name_arrays
-from gossamer.links.graph.overlaid import split_overlay
+from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank.fetched_nodes import KnownNodes
 from gossamer.state.lookup import open_checked
 from gossamer.storage import checksums
@@ -31,7 +31,7 @@ from gossamer.tables import RANKED_NODES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags
     from gossamer.state.workspace import Workspace

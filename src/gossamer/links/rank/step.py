@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.links.graph.stored import is_imported, open_graph
+from gossamer.links.graph.stored_graph import is_imported, open_graph
 from gossamer.links.rank import arrays, joins, trust
 from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKED_NODES, RANKS
 

@@ -19,7 +19,7 @@ import numpy as np
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.files import CHUNK
-from gossamer.links.graph.overlaid import split_overlay
+from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank import kernels
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.bvgraph.files import BvGraph
-    from gossamer.links.graph.overlaid import Changes, Overlaid
+    from gossamer.links.graph.overlay import Changes, Overlaid
     from gossamer.links.rank.kernels import Counts, Floats, Indices, Order, Places
 
 Made = TypeVar("Made")

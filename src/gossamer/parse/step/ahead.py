@@ -47,7 +47,7 @@ from gossamer.parse.step.task import parse_share
 from gossamer.state import pausing
 from gossamer.state.finished_files import take_notes
 from gossamer.state.heartbeats import clear
-from gossamer.storage import files, parquet
+from gossamer.storage import opening, parquet
 from gossamer.storage.store import File
 from gossamer.storage.task_output import YIELD
 
@@ -137,7 +137,7 @@ class Ahead:
             self._over.set()
             watcher.join()
             if self._tasks:
-                files.touch(_over(work.root, folder))
+                opening.touch(_over(work.root, folder))
 
     def done(self, job: Job, fetched: Sequence[File]) -> Done:
         """Return what was parsed ahead of the committed files, if the step's job is the same."""

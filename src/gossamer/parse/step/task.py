@@ -23,7 +23,7 @@ from gossamer.parse.step.stored import bodies, piece_of, read_answers, read_redi
 from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.rules.filters import filters_of
 from gossamer.state.heartbeats import Heartbeat
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, Row, count_rows
 from gossamer.tables.outcomes import FILTERED
@@ -90,7 +90,7 @@ def _parse_pages(
     def affordable(answer: ResponseRow) -> bool:
         allowed = budget.allows(answer)
         if job.early is not None:
-            allowed = allowed and not files.exists(job.early.over)
+            allowed = allowed and not opening.exists(job.early.over)
             if not allowed:
                 left.later.append(answer)
         elif not allowed:

@@ -31,22 +31,23 @@ Everything works without JavaScript. The templates escape text from the Web, lin
 and https, and the Content-Security-Policy forbids all scripts but our files. Errors of the API are
 problem details (RFC 9457).
 
-    app.py          the application: routes and middleware
-    searching.py    the search box, results and completions, and how browsers add it
-    page_info.py    what the crawl knows about a page
-    graph.py        the link graph
-    cached_copy.py  stored copies and images
-    sections.py     what the parts of sites hold
-    status.py       the state of the crawl, and whether an index is served
+    app.py                  the application: routes and middleware
+    search_routes.py        the search box, results and completions, and how browsers add it
+    page_routes.py          what the crawl knows about a page
+    graph_routes.py         the link graph
+    copy_routes.py          stored copies and images
+    section_routes.py       what the parts of sites hold
+    status_routes.py        the state of the crawl, and whether an index is served
     metrics.py, openapi.py
-    guard.py        expensive responses: few are computed at once, each is reused for a second
-    limits.py       bounds on the URL, and on the concurrent requests of a client
-    sending.py      large responses, in pieces
-    connections.py  bounds the number of connections; protocol.py bounds each of them
-    clients.py      determines which client an address belongs to
-    answers.py      parses parameters, and builds HTML and JSON responses
-    problem.py      turns errors into responses
-    headers.py      security headers of every response
+    expensive_responses.py  expensive responses: few are computed at once, each is reused for a
+                            second
+    request_limits.py       bounds on the URL, and on the concurrent requests of a client
+    sending.py              large responses, in pieces
+    connections.py          bounds the number of connections; protocol.py bounds each of them
+    clients.py              determines which client an address belongs to
+    responses.py            parses parameters, and builds HTML and JSON responses
+    problem.py              turns errors into responses
+    headers.py              security headers of every response
 """
 
 from gossamer.serve.web.app import server

@@ -22,21 +22,21 @@ from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.web import openapi, protocol
-from gossamer.serve.web.cached_copy import Copying
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
-from gossamer.serve.web.graph import Graphing
-from gossamer.serve.web.guard import KEPT_S
+from gossamer.serve.web.copy_routes import Copying
+from gossamer.serve.web.expensive_responses import KEPT_S
+from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
-from gossamer.serve.web.limits import Limits
+from gossamer.serve.web.host_names import KnownNames
 from gossamer.serve.web.metrics import Metrics
-from gossamer.serve.web.names import KnownNames
-from gossamer.serve.web.page_info import Paging
+from gossamer.serve.web.page_routes import Paging
 from gossamer.serve.web.problem import HANDLERS, busy
-from gossamer.serve.web.searching import Searching
-from gossamer.serve.web.sections import Sectioning
+from gossamer.serve.web.request_limits import Limits
+from gossamer.serve.web.search_routes import Searching
+from gossamer.serve.web.section_routes import Sectioning
 from gossamer.serve.web.sending import Sending
-from gossamer.serve.web.status import Status
+from gossamer.serve.web.status_routes import Status
 from gossamer.state.lookup import Lookup
 from gossamer.status.overview import Watch
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.serve.web.crawl_metrics import CrawlMetrics
-from gossamer.serve.web.guard import Guard
+from gossamer.serve.web.expensive_responses import Guard
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -21,9 +21,9 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
-from gossamer.serve.web import answers, graph, page_info, searching, sections
+from gossamer.serve.web import graph_routes, page_routes, responses, search_routes, section_routes
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
-from gossamer.serve.web.status import CrawlStatus, Health
+from gossamer.serve.web.status_routes import CrawlStatus, Health
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,11 +64,15 @@ _NODE = Parameter("url", "URL of the page; with hosts, name of the host", _NAME,
 _HOSTS = Parameter("hosts", "ask the graph of hosts instead of pages", _FLAG)
 _GRAPH_RANGE = (
     Parameter("offset", "number of links to skip", _count(0, 999_999_999, 0)),
-    Parameter("limit", "maximum number of links", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
+    Parameter(
+        "limit", "maximum number of links", _count(0, graph_routes.MAX_SHOWN, graph_routes.SHOWN)
+    ),
 )
 _SECTIONS_RANGE = (
     Parameter("offset", "number of rows to skip", _count(0, 999_999_999, 0)),
-    Parameter("limit", "maximum number of rows", _count(0, sections.MAX_SHOWN, sections.SHOWN)),
+    Parameter(
+        "limit", "maximum number of rows", _count(0, section_routes.MAX_SHOWN, section_routes.SHOWN)
+    ),
 )
 _GRAPH_PROBLEMS = (400, 404, 414, 429, 503)
 OPERATIONS = (
@@ -76,7 +80,7 @@ OPERATIONS = (
         "/api/search",
         "search",
         "Search. The best pages come first; offset + limit may be at most "
-        f"{MAX_RESULTS}. docs/searching.md describes the query language.",
+        f"{MAX_RESULTS}. docs/search_routes.md describes the query language.",
         Results,
         (
             Parameter("q", "the query", {"type": "string"}, required=True),
@@ -84,10 +88,10 @@ OPERATIONS = (
             Parameter(
                 "limit",
                 "maximum number of results",
-                _count(0, searching.MAX_LIMIT, searching.PAGE_HITS),
+                _count(0, search_routes.MAX_LIMIT, search_routes.PAGE_HITS),
             ),
             Parameter(
-                "sort", "order of the results", {"type": "string", "enum": [*searching.ORDERS]}
+                "sort", "order of the results", {"type": "string", "enum": [*search_routes.ORDERS]}
             ),
             Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
             Parameter(
@@ -130,7 +134,7 @@ OPERATIONS = (
             Parameter(
                 "limit",
                 "maximum number of links in each direction",
-                _count(0, page_info.MAX_LINKS, page_info.SHOWN_LINKS),
+                _count(0, page_routes.MAX_LINKS, page_routes.SHOWN_LINKS),
             ),
         ),
         (400, 404, 414, 429, 503),
@@ -139,7 +143,7 @@ OPERATIONS = (
         "/api/graph/outlinks",
         "outlinks",
         "The pages to which a page links.",
-        graph.Found,
+        graph_routes.Found,
         (_NODE, _HOSTS, *_GRAPH_RANGE),
         _GRAPH_PROBLEMS,
     ),
@@ -147,7 +151,7 @@ OPERATIONS = (
         "/api/graph/inlinks",
         "inlinks",
         "The pages that link to a page, with their anchor texts.",
-        graph.InlinksFound,
+        graph_routes.InlinksFound,
         (_NODE, _HOSTS, *_GRAPH_RANGE),
         _GRAPH_PROBLEMS,
     ),
@@ -155,12 +159,17 @@ OPERATIONS = (
         "/api/graph/common",
         "common",
         "The pages that link to all of several pages.",
-        graph.Found,
+        graph_routes.Found,
         (
             Parameter(
                 "url",
                 "URLs of the pages; with hosts, names of the hosts",
-                {"type": "array", "items": _NAME, "minItems": 2, "maxItems": graph.MAX_COMMON},
+                {
+                    "type": "array",
+                    "items": _NAME,
+                    "minItems": 2,
+                    "maxItems": graph_routes.MAX_COMMON,
+                },
                 required=True,
             ),
             Parameter("linked", "the pages to which all of them link instead", _FLAG),
@@ -173,8 +182,8 @@ OPERATIONS = (
         "/api/graph/path",
         "path",
         "A shortest way along links from one page to another. Status 422: none was found among "
-        f"{graph.MAX_VISITED:,} pages around both, but there may be one.",
-        graph.Way,
+        f"{graph_routes.MAX_VISITED:,} pages around both, but there may be one.",
+        graph_routes.Way,
         (
             Parameter("from", "URL or host where the way begins", _NAME, required=True),
             Parameter("to", "URL or host where it ends", _NAME, required=True),
@@ -189,11 +198,11 @@ OPERATIONS = (
         Neighbourhood,
         (
             _NODE,
-            Parameter("depth", "links from the page", _count(1, graph.MAX_DEPTH, 1)),
+            Parameter("depth", "links from the page", _count(1, graph_routes.MAX_DEPTH, 1)),
             Parameter(
                 "limit",
                 "maximum number of pages",
-                _count(1, graph.MOST_NEIGHBOURS, MAX_NEIGHBOURS),
+                _count(1, graph_routes.MOST_NEIGHBOURS, MAX_NEIGHBOURS),
             ),
             _HOSTS,
         ),
@@ -203,11 +212,15 @@ OPERATIONS = (
         "/api/graph/host",
         "host",
         "The pages of a host, and the hosts with which it has the most links. Status 422: the host "
-        f"has more than {graph.MAX_HOST_PAGES:,} pages.",
+        f"has more than {graph_routes.MAX_HOST_PAGES:,} pages.",
         HostLinks,
         (
             Parameter("host", "name of the host", _NAME, required=True),
-            Parameter("limit", "maximum number of hosts", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
+            Parameter(
+                "limit",
+                "maximum number of hosts",
+                _count(0, graph_routes.MAX_SHOWN, graph_routes.SHOWN),
+            ),
         ),
         (*_GRAPH_PROBLEMS, 422),
     ),
@@ -215,7 +228,7 @@ OPERATIONS = (
         "/api/sections",
         "sections",
         "What a section of a site holds, as it was counted last, and its largest parts.",
-        sections.SectionOpened,
+        section_routes.SectionOpened,
         (
             Parameter(
                 "domain", "a domain or host; *: all hosts", {"type": "string"}, required=True
@@ -229,7 +242,7 @@ OPERATIONS = (
         "/api/sections/domains",
         "domains",
         "The domains whose sections were counted.",
-        sections.DomainsFound,
+        section_routes.DomainsFound,
         (
             Parameter("q", "a part of the names of the domains", {"type": "string"}),
             *_SECTIONS_RANGE,
@@ -295,7 +308,7 @@ def _answer(about: str, media_type: str, struct: type[msgspec.Struct]) -> dict[s
 
 
 def describe(_: Request) -> Response:
-    return answers.json(description())
+    return responses.json(description())
 
 
 ROUTES = [Route("/api/openapi.json", describe)]

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from gossamer.errors import StoreError
 from gossamer.serve.dispatch.fair_queue import Busy
-from gossamer.serve.web import answers
+from gossamer.serve.web import responses
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -63,9 +63,9 @@ def refusal(path: str, error: Exception) -> Response:
     if detail == title:
         detail = _ABOUT.get(status, detail)
     if path.startswith(FOR_PROGRAMS):
-        answer = answers.json(Problem(title, status, detail), status, MEDIA_TYPE)
+        answer = responses.json(Problem(title, status, detail), status, MEDIA_TYPE)
     else:
-        answer = answers.page("problem.html", status, title=title, detail=detail)
+        answer = responses.page("problem.html", status, title=title, detail=detail)
     answer.headers.update(headers or {})
     return answer
 

@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gossamer.serve.dispatch.fair_queue import Busy
-from gossamer.serve.web.limits import client_of
 from gossamer.serve.web.problem import refusal
+from gossamer.serve.web.request_limits import client_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

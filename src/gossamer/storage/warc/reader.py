@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isal import isal_zlib
 
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.warc.records import GZIP
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class WarcReader:
     """Reads bodies of one file by offset, fastest in file order. A context manager."""
 
     def __init__(self, path: str | Path) -> None:
-        self._file = files.open_file(str(path))
+        self._file = opening.open_file(str(path))
 
     def __enter__(self) -> Self:
         return self

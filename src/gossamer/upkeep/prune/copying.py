@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from gossamer.storage import files, parquet
+from gossamer.storage import opening, parquet
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, Row, file_row
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gossamer.storage.files import NewFile
+    from gossamer.storage.opening import NewFile
     from gossamer.upkeep.prune.archives import Archive
 
 MOVED = pa.schema(
@@ -69,13 +69,13 @@ def copy(job: CopyJob, archives: Sequence[Archive]) -> list[Row]:
     moves = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
     sources = list(_sources(job, archives))
     index: list[bytes] = []
-    file = files.create(target)
+    file = opening.create(target)
     with disk_errors(target):
         for source in sources:
             file.write(warcinfo(f"{job.root}/{source.path}", min(source.lines), source.offsets))
         for source in sources:
             places = file.size + np.cumsum(source.lengths) - source.lengths
-            with files.open_file(f"{job.root}/{source.path}") as original:
+            with opening.open_file(f"{job.root}/{source.path}") as original:
                 for begin, length in runs(source.offsets, source.lengths):
                     _copy(original, begin, length, file)
             for old, new in zip(source.offsets.tolist(), places.tolist(), strict=True):
@@ -83,7 +83,7 @@ def copy(job: CopyJob, archives: Sequence[Archive]) -> list[Row]:
             before, after = ([name] * places.size for name in (source.path, path))
             moves.write(pa.table([before, source.offsets, after, places], names=MOVED.names))
         file.close()
-    lines = files.write(f"{job.root}/{index_path(path)}", b"".join(sorted(index)))
+    lines = opening.write(f"{job.root}/{index_path(path)}", b"".join(sorted(index)))
     return [
         file_row("warc", path, len(index), file.size, file.xxh3),
         file_row("warc", index_path(path), 0, lines.size, lines.xxh3),
@@ -99,7 +99,7 @@ def _sources(job: CopyJob, archives: Sequence[Archive]) -> Iterator[CopySource]:
     offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))
     for path, index, _ in archives:
         within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
-        lines = files.read(f"{job.root}/{index}").splitlines()
+        lines = opening.read(f"{job.root}/{index}").splitlines()
         of_offset = {int(cdxj.parse_line(line)[2].offset): line for line in lines}
         yield CopySource(path, of_offset, offsets[within], lengths[within])
 
@@ -119,7 +119,7 @@ def warcinfo(path: str, first: int, offsets: NDArray[np.int64]) -> bytes:
             places = [
                 place for place in places if reader.fields(place[0])["warc-record-id"] in named
             ]
-    with files.open_file(path) as file:
+    with opening.open_file(path) as file:
         return b"".join(_piece(file, begin, end - begin) for begin, end in places)
 
 

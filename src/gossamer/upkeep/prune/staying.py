@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.storage import files
+from gossamer.storage import opening
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import YIELD, YIELD_DDL, ParquetWriter, balance
 from gossamer.storage.warc import cdxj
@@ -73,7 +73,7 @@ def captures(work: Workspace, archives: Sequence[Archive]) -> DataFrame:
 def _read_indexes(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yielded]:
     writer = ParquetWriter(root, SCRATCH, attempt, schema=CAPTURES)
     for archive in archives:
-        index = files.read(f"{root}/{archive.index_file}")
+        index = opening.read(f"{root}/{archive.index_file}")
         entries = [(time, entry) for _, time, entry in map(cdxj.parse_line, index.splitlines())]
         entries.sort(key=lambda each: int(each[1].offset))
         begins = [int(entry.offset) for _, entry in entries]

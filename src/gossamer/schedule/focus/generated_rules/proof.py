@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.names import Names
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlay import Graph
 
     Flags = npt.NDArray[np.bool_]
 

@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 from gossamer.links.domains import add_domains
 from gossamer.links.graph.names import name_column
-from gossamer.links.graph.stored import open_graph as opened
+from gossamer.links.graph.stored_graph import open_graph as opened
 from gossamer.rules.filter_rules.language import Rule
 from gossamer.rules.filter_rules.stored_rules import (
     GENERATED,

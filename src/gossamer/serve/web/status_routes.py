@@ -12,8 +12,8 @@ from starlette.routing import Route
 from gossamer.dedup.dispositions import REASONS
 from gossamer.errors import StoreError
 from gossamer.serve.drawing import charts
-from gossamer.serve.web import answers
-from gossamer.serve.web.guard import Guard
+from gossamer.serve.web import responses
+from gossamer.serve.web.expensive_responses import Guard
 from gossamer.state.heartbeats import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.status.disk import Disk  # noqa: TC001  # as above
 from gossamer.status.fetching import Lane, Outcome, Round, outcomes
@@ -114,7 +114,7 @@ class Status:
         crawl = self._watch.look()
         rounds = crawl["rounds"]
         rates = self._watch.history.rates()
-        return answers.page(
+        return responses.page(
             "status.html",
             crawl=crawl,
             outcomes=outcomes(crawl["counts"].get("fetch", {})),
@@ -140,13 +140,13 @@ class Status:
             return None
 
     def api(self, _: Request) -> Response:
-        return answers.json(self._watch.look())
+        return responses.json(self._watch.look())
 
     def health(self, _: Request) -> Response:
         index = self._opened()
         if index is None:
             raise HTTPException(503, "no index yet")
-        return answers.json(Health("ok", index.pages))
+        return responses.json(Health("ok", index.pages))
 
 
 def degrees(spread: Spread | None) -> list[DegreeRange]:

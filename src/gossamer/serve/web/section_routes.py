@@ -15,8 +15,8 @@ from gossamer.schedule.order.sections import refusal, tree
 from gossamer.schedule.order.sections.section_names import ANYWHERE
 from gossamer.serve.drawing import section_map
 from gossamer.serve.drawing.section_map import COLOURS
-from gossamer.serve.web import answers
-from gossamer.serve.web.guard import Guard
+from gossamer.serve.web import responses
+from gossamer.serve.web.expensive_responses import Guard
 from gossamer.tables import SECTIONS
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ class Sectioning:
         if "domain" not in request.query_params:
             raise HTTPException(400, "domain is missing: /api/sections?domain=…")
         opened = self._opened(request)
-        offset, limit = answers.span(request, SHOWN, MAX_SHOWN)
+        offset, limit = responses.span(request, SHOWN, MAX_SHOWN)
         parts = [
             PartCounts(part.section, _counts(part.counts))
             for part in opened.parts.page(limit, offset)
         ]
-        return answers.json(
+        return responses.json(
             SectionOpened(
                 opened.domain,
                 opened.section or None,
@@ -124,21 +124,21 @@ class Sectioning:
         )
 
     def domains(self, request: Request) -> Response:
-        offset, limit = answers.span(request, SHOWN, MAX_SHOWN)
+        offset, limit = responses.span(request, SHOWN, MAX_SHOWN)
         self._work.store.refresh()
         containing = request.query_params.get("q", "")
         total, found = tree.find_domains(self._work, containing, limit, offset)
         shown = [DomainCounts(each.domain, each.hosts, _counts(each.counts)) for each in found]
-        return answers.json(DomainsFound(total, shown))
+        return responses.json(DomainsFound(total, shown))
 
     def _domains_page(self, request: Request) -> Response:
         query = request.query_params.get("q", "").strip()
-        offset = answers.number(request, "offset", 0, strict=False)
+        offset = responses.number(request, "offset", 0, strict=False)
         is_counted = bool(self._work.store.refresh().layers(SECTIONS.name))
         total, found = (
             tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
         )
-        return answers.page(
+        return responses.page(
             "domains.html",
             path=self._work.root,
             is_counted=is_counted,
@@ -151,8 +151,8 @@ class Sectioning:
 
     def _section_page(self, request: Request) -> Response:
         opened = self._opened(request)
-        colour = answers.choice(request, "colour", [*COLOURS])
-        offset = answers.number(request, "offset", 0, strict=False)
+        colour = responses.choice(request, "colour", [*COLOURS])
+        offset = responses.number(request, "offset", 0, strict=False)
         root = [*opened.around, opened.section][0] if opened.hosts == 1 else ""
 
         def to(section: str = "", colour: str = colour, offset: int = 0) -> str:
@@ -172,7 +172,7 @@ class Sectioning:
             for size in section_map.SIZES
         ]
         rules = _rules(opened)
-        return answers.page(
+        return responses.page(
             "sections.html",
             opened=opened,
             crumbs=_crumbs(opened),

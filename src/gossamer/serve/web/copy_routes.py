@@ -15,10 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer.serve import cached_copy
-from gossamer.serve.cached_copy import Refusal
-from gossamer.serve.web import answers
-from gossamer.serve.web.guard import Guard
+from gossamer.serve import stored_copy
+from gossamer.serve.stored_copy import Refusal
+from gossamer.serve.web import responses
+from gossamer.serve.web.expensive_responses import Guard
 from gossamer.serve.web.headers import HEADERS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from gossamer.search.page_info import PageInfo
-    from gossamer.serve.cached_copy import Copy
+    from gossamer.serve.stored_copy import Copy
     from gossamer.state.workspace import Workspace
 
 _Found = TypeVar("_Found")
@@ -64,12 +64,12 @@ class Copying:
         ]
 
     def page(self, request: Request) -> Response:
-        shown = answers.page("copy.html", copy=self._copy(request))
+        shown = responses.page("copy.html", copy=self._copy(request))
         shown.headers.update(FRAMING)
         return shown
 
     def raw(self, request: Request) -> Response:
-        body, headers = cached_copy.body(self._work.root, self._copy(request))
+        body, headers = stored_copy.body(self._work.root, self._copy(request))
         return Response(body, headers=headers)
 
     def picture(self, request: Request) -> Response:
@@ -77,12 +77,12 @@ class Copying:
         return Response(body, headers=headers)
 
     def _copy(self, request: Request) -> Copy:
-        return self._found(request, cached_copy.find)
+        return self._found(request, stored_copy.find)
 
     def _found(
         self, request: Request, find: Callable[[Workspace, PageInfo, str], _Found | Refusal]
     ) -> _Found:
-        url = answers.address(request, self._pages)
+        url = responses.address(request, self._pages)
         self._work.store.refresh()
         found = find(self._work, self._pages, url)
         if isinstance(found, Refusal):
@@ -99,12 +99,12 @@ def find_picture(
     their first bytes show, whatever the original headers said. SVG, which may contain scripts, is
     not sent.
     """
-    copy = cached_copy.find(work, pages, url)
+    copy = stored_copy.find(work, pages, url)
     if isinstance(copy, Refusal):
         return copy
     if copy.bytes > MAX_PICTURE_BYTES:
         return Refusal(403, f"The image is larger than {MAX_PICTURE_BYTES >> 20} MB.")
-    body = cached_copy.read_body(work.root, copy)
+    body = stored_copy.read_body(work.root, copy)
     media = format_of(body)
     if media is None or copy.truncated:
         return Refusal(404, "The stored file is not a complete image of a supported format.")

@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from gossamer.links.graph.paths import TooMuch
 from gossamer.links.graph.queries import MAX_NEIGHBOURS, UnknownName
-from gossamer.serve.web import answers
-from gossamer.serve.web.guard import Guard
+from gossamer.serve.web import responses
+from gossamer.serve.web.expensive_responses import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ class Graphing:
 
     def outlinks(self, request: Request) -> Response:
         url, (offset, limit) = _parameter(request, "url"), _range(request)
-        return answers.json(
+        return responses.json(
             _found(self._ask(request, lambda graph: graph.outlinks(url, limit, offset)))
         )
 
@@ -97,14 +97,14 @@ class Graphing:
             links = [Inlink(name, known.get(name)) for name in found.names]
             return InlinksFound(found.total, links)
 
-        return answers.json(self._ask(request, question))
+        return responses.json(self._ask(request, question))
 
     def common(self, request: Request) -> Response:
         urls, (offset, limit) = request.query_params.getlist("url"), _range(request)
         if not 2 <= len(urls) <= MAX_COMMON or not all(urls):  # noqa: PLR2004  # of one, see inlinks
             raise HTTPException(400, f"give url=… twice to {MAX_COMMON} times")
-        linked = answers.flag(request, "linked")
-        return answers.json(
+        linked = responses.flag(request, "linked")
+        return responses.json(
             _found(
                 self._ask(request, lambda graph: graph.common(urls, limit, offset, linked=linked))
             )
@@ -113,23 +113,23 @@ class Graphing:
     def path(self, request: Request) -> Response:
         ends = _parameter(request, "from"), _parameter(request, "to")
         found = self._ask(request, lambda graph: graph.path(*ends, MAX_VISITED))
-        return answers.json(Way(None if found is None else list(found)))
+        return responses.json(Way(None if found is None else list(found)))
 
     def neighbourhood(self, request: Request) -> Response:
         url = _parameter(request, "url")
-        depth = answers.number(request, "depth", 1)
-        limit = answers.number(request, "limit", MAX_NEIGHBOURS)
+        depth = responses.number(request, "depth", 1)
+        limit = responses.number(request, "limit", MAX_NEIGHBOURS)
         if not 1 <= depth <= MAX_DEPTH:
             raise HTTPException(400, f"depth must be 1 to {MAX_DEPTH}")
         if not 1 <= limit <= MOST_NEIGHBOURS:
             raise HTTPException(400, f"limit must be 1 to {MOST_NEIGHBOURS}")
-        return answers.json(
+        return responses.json(
             self._ask(request, lambda graph: graph.neighbourhood(url, depth, limit))
         )
 
     def host(self, request: Request) -> Response:
         name, (_, limit) = _parameter(request, "host"), _range(request)
-        return answers.json(
+        return responses.json(
             self._graph("page", lambda graph: graph.host(name, limit, MAX_HOST_PAGES))
         )
 
@@ -150,7 +150,7 @@ def _found(linked: Linked) -> Found:
 
 
 def _asks_for_hosts(request: Request) -> bool:
-    return answers.flag(request, "hosts")
+    return responses.flag(request, "hosts")
 
 
 def _parameter(request: Request, name: str) -> str:
@@ -162,4 +162,4 @@ def _parameter(request: Request, name: str) -> str:
 
 def _range(request: Request) -> tuple[int, int]:
     """Offset and limit."""
-    return answers.span(request, SHOWN, MAX_SHOWN)
+    return responses.span(request, SHOWN, MAX_SHOWN)

@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.dedup.estimates import NO_VALUE, add_estimates, estimate_batches
 from gossamer.dedup.own_texts import BoilerplateSplitter, join_boilerplate_lines
+from gossamer.dedup.sketch_estimates import NO_VALUE, add_estimates, estimate_batches
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.store import File

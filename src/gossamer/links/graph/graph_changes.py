@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links import current_links
-from gossamer.links.graph import covered, host_links, name_arrays, overlaid, vote_reading
+from gossamer.links.graph import covered_links, host_links, name_arrays, overlay, vote_reading
 from gossamer.links.graph.names import RECENT, NamesWriter
-from gossamer.links.graph.overlaid import Overlaid, split_overlay
-from gossamer.links.graph.stored import open_graph
+from gossamer.links.graph.overlay import Overlaid, split_overlay
+from gossamer.links.graph.stored_graph import open_graph
 from gossamer.storage import parquet, task_output
 from gossamer.storage.store import File, Layer
 from gossamer.storage.task_output import ParquetWriter
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.bvgraph.files import BvGraph
-    from gossamer.links.graph.covered import Covered, UnreadFiles
+    from gossamer.links.graph.covered_links import Covered, UnreadFiles
     from gossamer.links.graph.host_links import BuiltHosts
     from gossamer.links.graph.names import Names
-    from gossamer.links.graph.overlaid import Changes
-    from gossamer.links.graph.stored import StoredGraph
+    from gossamer.links.graph.overlay import Changes
+    from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.graph.vote_reading import Share
     from gossamer.state.workspace import Workspace
 
@@ -98,7 +98,7 @@ def overlay_changes(
         current = Overlaid(graph, side.changes, graph.nodes + len(side.names))
         counts |= {f"{side.kind}s": current.nodes, f"{side.kind}_links": current.arcs}
     counts["changed_links"] = pages.changes.shape[1]
-    return base_layer, Layer(work.round, (*files, covered.write_covered(work, now, attempt)))
+    return base_layer, Layer(work.round, (*files, covered_links.write_covered(work, now, attempt)))
 
 
 def _page_changes(graph: StoredGraph, crawled: CrawledLinks) -> KindChanges:
@@ -219,7 +219,7 @@ def renumber_changes(changes: Changes, first: int, old: Numbers, new: Numbers) -
     sources, targets = changes
     is_added = targets >= 0
     ends = renumber(np.where(is_added, targets, ~targets))
-    return overlaid.sort_changes(renumber(sources), np.where(is_added, ends, ~ends))
+    return overlay.sort_changes(renumber(sources), np.where(is_added, ends, ~ends))
 
 
 def _host_changes(built: BuiltHosts, pages: KindChanges) -> KindChanges:
@@ -237,7 +237,7 @@ def _host_changes(built: BuiltHosts, pages: KindChanges) -> KindChanges:
     is_removed = (before > 0) & (before + change.links <= 0)
     ours = np.concatenate([change.sources[is_added], change.sources[is_removed]])
     theirs = np.concatenate([change.targets[is_added], ~change.targets[is_removed]])
-    return KindChanges("host", overlaid.sort_changes(ours, theirs), change.added)
+    return KindChanges("host", overlay.sort_changes(ours, theirs), change.added)
 
 
 def _links_before(built: BuiltHosts, ours: Numbers, theirs: Numbers) -> Numbers:
@@ -273,8 +273,8 @@ def _write_kind(work: Workspace, side: KindChanges, attempt: str) -> list[File]:
     writer.write(pa.table(columns))
     layers = task_output.layers_of(writer.close(), work.round)
     files = [*(layers["graph"].files if layers else ())]
-    for changes, suffix in ((side.changes, ""), (overlaid.transpose_changes(side.changes), "-t")):
+    for changes, suffix in ((side.changes, ""), (overlay.transpose_changes(side.changes), "-t")):
         path = f"{attempt}/{side.kind}s{suffix}.npy"
-        saved = overlaid.save_changes(f"{work.root}/{path}", changes)
+        saved = overlay.save_changes(f"{work.root}/{path}", changes)
         files.append(File(path, changes.shape[1], *saved))
     return files

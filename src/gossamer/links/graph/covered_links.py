@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.links.graph.stored import IMPORTED
+from gossamer.links.graph.stored_graph import IMPORTED
 from gossamer.state import unread
 from gossamer.storage import checksums
 from gossamer.storage.store import File

@@ -17,9 +17,9 @@ from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr
-from gossamer.storage import files
-from gossamer.storage.copies import local
+from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
+from gossamer.storage.local_copies import local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,7 +179,7 @@ def transpose_changes(changes: Changes) -> Changes:
 
 def save_changes(path: str, changes: Changes) -> tuple[int, str]:
     """Write changes to a new file; return its size in bytes and its checksum."""
-    file = files.create(path)
+    file = opening.create(path)
     with disk_errors(path):
         np.lib.format.write_array(file, np.ascontiguousarray(changes, "<i8"), allow_pickle=False)
         file.close()

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from gossamer.errors import ConfigError, StoreError
-from gossamer.storage import checksums, files
+from gossamer.storage import checksums, opening
 from gossamer.storage.errors import FULL, disk_errors, system_error
 from gossamer.storage.objects.bucket import is_object_url, locate_object
 from gossamer.storage.places import CACHE, WORK, cache, is_in_work, local_path
@@ -168,9 +168,9 @@ def keep(
             return linked.bytes, linked.xxh3
     if not are_objects:
         return file.stat().st_size, checksums.checksum_file(file)
-    made = files.create(path)
+    made = opening.create(path)
     with file.open("rb") as source:
-        shutil.copyfileobj(source, made, files.PART_BYTES)
+        shutil.copyfileobj(source, made, opening.PART_BYTES)
     made.close()
     copy = _place(path, made.xxh3 if by_content else "")
     with _cache_errors(copy):

@@ -11,10 +11,10 @@ from starlette.routing import Route
 from gossamer.dedup.dispositions import reason_of
 from gossamer.errors import StoreError
 from gossamer.links.graph.queries import UnknownName
-from gossamer.serve import cached_copy
+from gossamer.serve import stored_copy
 from gossamer.serve.drawing import link_map
-from gossamer.serve.web import answers
-from gossamer.serve.web.guard import Guard
+from gossamer.serve.web import responses
+from gossamer.serve.web.expensive_responses import Guard
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -44,12 +44,12 @@ class Paging:
         return [Route("/page", guard(self.page)), Route("/api/page", guard(self.api))]
 
     def page(self, request: Request) -> Response:
-        offset = answers.number(request, "offset", 0, strict=False)
+        offset = responses.number(request, "offset", 0, strict=False)
         known = self._known(request, offset, SHOWN_LINKS)
         more = offset + SHOWN_LINKS < max(known.inlinks.known, known.outlinks.total)
         following = offset + SHOWN_LINKS if more else None
         around = None if offset else self._around(known.url)
-        return answers.page(
+        return responses.page(
             "page.html",
             page=known,
             why=reason_of(known.duplicates.reason or ""),
@@ -61,8 +61,8 @@ class Paging:
         )
 
     def api(self, request: Request) -> Response:
-        offset, limit = answers.span(request, SHOWN_LINKS, MAX_LINKS)
-        return answers.json(self._known(request, offset, limit))
+        offset, limit = responses.span(request, SHOWN_LINKS, MAX_LINKS)
+        return responses.json(self._known(request, offset, limit))
 
     def _around(self, url: str) -> Neighbourhood | None:
         """The page's neighbourhood; None if no graph that can be read has the page."""
@@ -72,9 +72,9 @@ class Paging:
             return None
 
     def _known(self, request: Request, offset: int, limit: int) -> KnownPage:
-        url = answers.address(request, self._pages)
+        url = responses.address(request, self._pages)
         self._work.store.refresh()
-        shown = isinstance(cached_copy.find(self._work, self._pages, url), cached_copy.Copy)
+        shown = isinstance(stored_copy.find(self._work, self._pages, url), stored_copy.Copy)
         known = self._pages.describe(url, offset, limit, copy=shown)
         if known is None:
             why = self._left_out.why(url)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.errors import UsageError
 from gossamer.links.bvgraph.files import BvGraph
 from gossamer.links.graph.names import Names
-from gossamer.links.graph.overlaid import Overlaid, load_changes
+from gossamer.links.graph.overlay import Overlaid, load_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

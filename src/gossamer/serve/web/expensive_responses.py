@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from gossamer.serve.dispatch.fair_queue import FairQueue
 from gossamer.serve.dispatch.single_flight import SingleFlight
-from gossamer.serve.web.limits import client_of
+from gossamer.serve.web.request_limits import client_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -14,8 +14,8 @@ from gossamer.search.messages import Question
 from gossamer.search.profiles import PROFILES
 from gossamer.search.query import removable_filters
 from gossamer.search.results import Completions
-from gossamer.serve.web import answers
-from gossamer.serve.web.limits import client_of
+from gossamer.serve.web import responses
+from gossamer.serve.web.request_limits import client_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,14 +64,14 @@ class Searching:
 
     async def home(self, _: Request) -> Response:
         pages = await self._front.pages()
-        return answers.page("home.html", query="", pages=pages, path=self._root)
+        return responses.page("home.html", query="", pages=pages, path=self._root)
 
     async def results(self, request: Request) -> Response:
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
         if not query or await self._front.pages() is None:
             return await self.home(request)
         last = MAX_RESULTS // PAGE_HITS
-        number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
+        number = min(max(responses.number(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
@@ -84,7 +84,7 @@ class Searching:
             facets=True,
             profile=profile,
             verbatim=verbatim,
-            language=answers.language(request),
+            language=responses.language(request),
         )
         found = await self._front.search(question, client_of(request.scope))
         last = min(last, -(-found.total // PAGE_HITS))
@@ -93,7 +93,7 @@ class Searching:
         asked |= {"verbatim": "1"} if verbatim else {}
         if language := request.query_params.get("language"):
             asked["language"] = language
-        return answers.page(
+        return responses.page(
             "results.html",
             asked=asked,
             narrowed=removable_filters(query),
@@ -106,8 +106,8 @@ class Searching:
     async def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/search?q=words")
-        offset = answers.number(request, "offset", 0)
-        limit = answers.number(request, "limit", PAGE_HITS)
+        offset = responses.number(request, "offset", 0)
+        limit = responses.number(request, "limit", PAGE_HITS)
         if limit > MAX_LIMIT:
             raise HTTPException(400, f"limit may be at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
@@ -119,27 +119,27 @@ class Searching:
             request.query_params["q"][:MAX_QUERY_CHARS],
             offset,
             limit,
-            by_date=answers.choice(request, "sort", ORDERS) == "date",
-            facets=answers.flag(request, "facets"),
-            explain=answers.flag(request, "explain"),
+            by_date=responses.choice(request, "sort", ORDERS) == "date",
+            facets=responses.flag(request, "facets"),
+            explain=responses.flag(request, "explain"),
             profile=profile,
-            verbatim=answers.flag(request, "verbatim"),
-            language=answers.language(request),
+            verbatim=responses.flag(request, "verbatim"),
+            language=responses.language(request),
         )
-        return answers.json(await self._front.search(question, client_of(request.scope)))
+        return responses.json(await self._front.search(question, client_of(request.scope)))
 
     async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/complete?q=words")
         text = request.query_params["q"]
         found = await self._front.complete(text, client_of(request.scope))
-        return answers.json(Completions(text, found))
+        return responses.json(Completions(text, found))
 
     async def suggest(self, request: Request) -> Response:
         """Completions in the form that browsers expect (OpenSearch Suggestions 1.0)."""
         text = request.query_params.get("q", "")
         found = await self._front.complete(text, client_of(request.scope))
-        return answers.json([text, found], media_type=SUGGESTIONS)
+        return responses.json([text, found], media_type=SUGGESTIONS)
 
 
 def _profile(request: Request) -> Profile | None:

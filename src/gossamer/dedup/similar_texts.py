@@ -9,9 +9,9 @@ struck out, and lose their bands. If one returns, it is new, since others may ha
 meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
 file is damaged.
 
-Candidates share a band (candidates.py). Those that seem similar are compared in full (jaccard.py).
-What is compared of them is kept, too (`shingled`): a text that was a candidate will often be one
-again, when another of its group changes, and need not be read for that.
+Candidates share a band (lsh_bands.py). Those that seem similar are compared in full
+(shingle_comparison.py). What is compared of them is kept, too (`shingled`): a text that was a
+candidate will often be one again, when another of its group changes, and need not be read for that.
 
 Cost: a pass over the bands of all texts, and one over the main texts of the rounds in which
 candidates were fetched that had been none before.
@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidate_pairs
 from gossamer.dedup.connected_texts import connected_texts
 from gossamer.dedup.disposition_layers import one_document_per_text
-from gossamer.dedup.jaccard import FEW as FEW_PAIRS
-from gossamer.dedup.jaccard import (
+from gossamer.dedup.lsh_bands import BAND_HASHES_DDL, band_hashes, candidate_pairs
+from gossamer.dedup.own_texts import own_sketches
+from gossamer.dedup.shingle_comparison import FEW as FEW_PAIRS
+from gossamer.dedup.shingle_comparison import (
     FEW_BYTES,
     FOUND_DDL,
     similar_by_sketch,
@@ -37,7 +38,6 @@ from gossamer.dedup.jaccard import (
     verify_pairs,
     write_shingles,
 )
-from gossamer.dedup.own_texts import own_sketches
 from gossamer.state import lsm
 from gossamer.state.table_io import FEW
 from gossamer.storage import parquet
