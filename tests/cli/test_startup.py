@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import typer.main
 from typer import rich_utils
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from gossamer.cli import app
@@ -59,7 +59,7 @@ def helped(command: Command) -> Iterator[tuple[str, str]]:
 def test_help_texts_are_whole_and_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with characters that could be markup, and where a docstring has other line breaks."""
     monkeypatch.setattr(rich_utils, "MAX_WIDTH", 80)
-    for path, text in helped(get_command(app)):
+    for path, text in helped(typer.main.get_command(app)):
         shown = CliRunner().invoke(app, [*path.split(), "--help"]).output
         lines = [" ".join(line.split()) for line in shown.splitlines()]
         for paragraph in text.replace("`", "").split("\n\n"):

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from typer.main import get_command
+import typer.main
+import typer.testing
 from typer.testing import CliRunner
 
 from gossamer.cli import main
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
-_COMMANDS = cache(get_command)
-"""Typer makes all commands whenever one is called, which takes longer than most of them."""
+# Typer makes all commands whenever one is called, which takes longer than most of them. Tests call
+# hundreds, also by its CliRunner.
+typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
 
 
 class Said(NamedTuple):
@@ -31,7 +33,6 @@ class Said(NamedTuple):
 def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
     """Run a command and return its output; it must exit with `code`."""
     with CliRunner().isolation(stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typer.main.get_command", _COMMANDS)
         patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
