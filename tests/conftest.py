@@ -27,7 +27,7 @@ from gossamer.storage.objects.backend import ObjectBackend
 from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.store import Store
 from tests.support.azure_emulator import CONTAINER, azurite
-from tests.support.command_line import lent
+from tests.support.command_line import lent, standing_parsers
 from tests.support.lone_process import alone_in_this_process
 from tests.support.loopback import Loopback, loopback
 from tests.support.memory_backend import MemoryBackend
@@ -140,6 +140,13 @@ def engine(
 def shared_engine(engine: Engine) -> Iterator[None]:
     """Lets the commands of a module use the engine of all tests."""
     with lent(engine):
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_parsers() -> Iterator[None]:
+    """Lets the commands of a module use standing processes to parse pages."""
+    with standing_parsers():
         yield
 
 

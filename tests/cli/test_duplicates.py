@@ -15,6 +15,7 @@ from tests.support.stored_web import put_pages, put_rows, store_and_parse
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("shared_parsers")
 OLDER = OLD.replace("3.9", "2.7")
 HOSTILE = "http://a.example/\x1b[2J"
 

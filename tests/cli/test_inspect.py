@@ -21,7 +21,7 @@ from tests.support.stored_web import put_rows
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("shared_parsers")]
 
 PAGE = b"""<!doctype html><html lang=en-GB><title>A rose</title>
 <meta name=description content="Of roses."><meta name=author content="Ann Gardener">

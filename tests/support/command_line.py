@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +14,14 @@ from typer.testing import CliRunner
 
 from gossamer.cli import main
 from gossamer.engine import engine as engines
+from gossamer.parse.process import guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from gossamer.engine.engine import Engine
+    from gossamer.parse.page import Rules
 
 # Typer makes all commands whenever one is called, which takes longer than most of them. Tests call
 # hundreds, also by its CliRunner.
@@ -62,4 +65,21 @@ def lent(engine: Engine) -> Iterator[None]:
     """Let commands use this engine instead of starting their own, which takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engines, "Engine", lambda *_: _Lent(engine))
+        yield
+
+
+@contextmanager
+def standing_parsers() -> Iterator[None]:
+    """Let commands that parse use one process per set of rules, as tasks do.
+
+    To start one takes as long as a hundred pages.
+    """
+    begin = guard.GuardedParser
+    with ExitStack() as standing, pytest.MonkeyPatch.context() as patch:
+
+        @cache
+        def stay(rules: Rules) -> AbstractContextManager[guard.GuardedParser]:
+            return nullcontext(standing.enter_context(begin(rules)))
+
+        patch.setattr(guard, "GuardedParser", stay)
         yield
