@@ -1,4 +1,4 @@
-"""The README is true: its commands exist, its Python runs. tests/cli/test_demo.py has its output."""
+"""The README is true: its commands exist, its Python runs. test_demo.py has its output."""
 
 from __future__ import annotations
 

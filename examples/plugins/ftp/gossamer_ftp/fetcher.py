@@ -64,7 +64,7 @@ _BY_KIND: Mapping[int, str] = {3: "refused", 4: "server_error", 5: "refused"}
 """All others are `broken`: the reply makes no sense after the command."""
 _NO_NAMES = frozenset((b"", b".", b".."))
 _FACT_TYPE = re.compile(rb"(?:^|;)type=([^;]*)", re.IGNORECASE)
-_URL_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
+_URL_TYPE = re.compile(r";type=[aid]", re.IGNORECASE)
 
 
 class FtpFetcher:
@@ -193,7 +193,11 @@ class FtpFetcher:
 
 def _without_mode(url: str) -> str:
     """The URL of a file, without a query and a transfer mode."""
-    return _URL_TYPE.sub("", url.partition("?")[0])
+    url = url.partition("?")[0]
+    end, length = len(url), len(";type=a")
+    while _URL_TYPE.fullmatch(url, max(end - length, 0), end):
+        end -= length
+    return url[:end]
 
 
 def _reason(error: OSError) -> str:
