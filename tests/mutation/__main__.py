@@ -66,7 +66,8 @@ def main() -> int:
                 print(difference(original, mutant.apply(original)), flush=True)
     print(f"{options.number} mutants: {killed} killed, {survivors} survived")
     if trial.broken:
-        print("not counted, because they fail without a mutation:", *sorted(trial.broken))
+        print("not counted, because they fail without a mutation:")
+        print(*trial.broken.values(), sep="\n")
     return int(survivors > 0)
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from tests.mutation.closest import Closeness
 from tests.mutation.mutators import compiles, mutants
-from tests.mutation.trial import Trial
+from tests.mutation.trial import Failure, Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TOY = '''
@@ -78,14 +79,31 @@ def test_a_mutant_shows_its_lines() -> None:
     assert mutant.lines(source) == ("b = (c <", "b = (c <=")
 
 
+# As in pyproject.toml: to import these plugins takes seconds.
+SETTINGS = """
+[tool.pytest.ini_options]
+addopts = "-p no:anyio -p no:schemathesis -p no:xdist -p no:hypothesispytest"
+"""
+FIRST = "tests/toys/test_toy.py::test_two_are_few"
+
+
 def checkout(folder: Path, tests: str = TESTS) -> Path:
     for name in ("src/gossamer/toy.py", "tests/toys/test_toy.py", "tests/toys/test_other.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / "pyproject.toml").write_text(SETTINGS)
     (folder / "src/gossamer/toy.py").write_text(TOY)
     (folder / "src/gossamer/__init__.py").touch()
     (folder / "tests/toys/test_toy.py").write_text(tests)
     (folder / "tests/toys/test_other.py").write_text("def test_nothing(): ...")
     return folder
+
+
+def trial_of(folder: Path, tests: str = TESTS) -> tuple[Trial, Callable[[str], Failure | None]]:
+    """A trial of that checkout, and what kills a mutant of its module."""
+    root = checkout(folder / "root", tests)
+    trial = Trial(root, folder / "copy")
+    module, files = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]
+    return trial, lambda operator: trial.killer(module, TOY.replace("<", operator), files)
 
 
 def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Path) -> None:
@@ -96,20 +114,52 @@ def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Pat
 
 @pytest.mark.server
 def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
-    root = checkout(tmp_path / "root")
-    module, tests = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]
-    trial = Trial(root, tmp_path / "copy")
-    changes = {each.new: each.apply(TOY) for each in mutants(TOY)}
-    assert trial.killer(module, changes["<="], tests) is None
-    assert trial.killer(module, changes[">="], tests) == "tests/toys/test_toy.py::test_two_are_few"
-    assert module.read_text() == TOY
+    trial, killer = trial_of(tmp_path)
+    assert killer("<=") is None
+    assert killer(">=") == Failure(FIRST, "")
+    assert (trial.root / "src/gossamer/toy.py").read_text() == TOY
 
 
 @pytest.mark.server
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
-    root = checkout(tmp_path / "root", "def test_broken(): assert False\n" + TESTS)
-    module, tests = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]
-    trial = Trial(root, tmp_path / "copy")
-    killer = trial.killer(module, TOY.replace("<", ">="), tests)
-    assert killer == "tests/toys/test_toy.py::test_two_are_few"
-    assert trial.broken == {"tests/toys/test_toy.py::test_broken"}
+    trial, killer = trial_of(tmp_path, "def test_broken(): assert False\n" + TESTS)
+    assert killer(">=") == Failure(FIRST, "")
+    assert trial.broken.keys() == {"tests/toys/test_toy.py::test_broken"}
+
+
+ENDS_ONCE = """
+import os
+from pathlib import Path
+
+if not Path("ended").exists():
+    Path("ended").touch()
+    os.abort()
+"""
+
+
+@pytest.mark.server
+def test_what_happens_once_before_the_first_test_kills_nothing(tmp_path: Path) -> None:
+    _, killer = trial_of(tmp_path, ENDS_ONCE + TESTS)
+    assert killer("<=") is None
+
+
+@pytest.mark.server
+def test_a_mutant_that_cannot_be_imported_is_killed_and_pytest_says_why(tmp_path: Path) -> None:
+    trial, killer = trial_of(tmp_path)
+    killed = killer(")")
+    assert killed is not None
+    assert killed.test == str(trial.root / "tests/toys/test_toy.py")
+    assert killed.end.startswith("pytest ended with ")
+    assert "SyntaxError" in killed.end
+
+
+def test_no_bytecode_of_a_mutant_is_taken_for_the_original(tmp_path: Path) -> None:
+    """Python compares sizes, and times in whole seconds."""
+    trial, _ = trial_of(tmp_path)
+    path, copied = trial.root / "src/gossamer/toy.py", trial.copy / "gossamer/toy.py"
+    times = [int(copied.stat().st_mtime)]
+    for operator in ("<", ">"):
+        with trial._changed(path, TOY.replace("<", operator)):
+            times.append(int(copied.stat().st_mtime))
+        times.append(int(copied.stat().st_mtime))
+    assert len(set(times)) == len(times)

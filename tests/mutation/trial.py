@@ -2,6 +2,12 @@
 
 The sources are copied, without compiled modules, and one file of the copy is changed. The copy
 comes first on the path of the tests and of all processes that these start.
+
+Facts
+  * Between fork and exec (Popen's `preexec_fn`) gRPC's handlers run, and in a process that has an
+    engine they end one child in a hundred by SIGABRT. So `prlimit` sets the limits.
+  * Python takes bytecode for that of a source if the source's size and its time in whole seconds
+    are the same: within a second, a mutant could be taken for the original.
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ import subprocess
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +30,20 @@ CPU_S = 120
 """Processor time of the test files of one mutant, and of a process: endless loops are cut off."""
 WALL_S = 1800
 STARTED = re.compile(r"^(\S+\.py::.+?)(?: (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL).*)?$", re.MULTILINE)
+LIMITED = ["prlimit", f"--cpu={CPU_S}", "--core=0"]
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-vv", "--tb=line", "-p", "no:cacheprovider"]
+END_CHARS = 1_000
+
+
+class Failure(NamedTuple):
+    """A test that failed, or its file if pytest ended twice before its first test."""
+
+    test: str
+    end: str
+    """How pytest ended in that case: its status and the last of what it wrote."""
+
+    def __str__(self) -> str:
+        return f"{self.test}: {self.end}" if self.end else self.test
 
 
 class Trial:
@@ -32,15 +52,16 @@ class Trial:
     def __init__(self, root: Path, copy: Path) -> None:
         self.root, self.copy = root, copy
         self.sound: set[str] = set()
-        self.broken: set[str] = set()
+        self.broken: dict[str, Failure] = {}
         """Tests that pass and that fail without a mutation."""
         self.seconds: dict[Path, float] = {}
         """What test files take that passed."""
+        self.writes = 0
         shutil.copytree(
             root / "src", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
         )
 
-    def killer(self, path: Path, source: str, tests: list[Path]) -> str | None:
+    def killer(self, path: Path, source: str, tests: list[Path]) -> Failure | None:
         """The first test that fails on a mutant of a file and passes without the mutation."""
         started = _children_s()
         for file in sorted(tests, key=lambda file: self._cost(file, tests.index(file))):
@@ -49,10 +70,9 @@ class Trial:
                     failed = self._failed(file)
                 if failed is None:
                     break
-                if self._is_sound(failed):
+                if self._is_sound(failed.test):
                     return failed
-                self.broken.add(failed)
-                if "::" not in failed:
+                if failed.end:
                     break
         return None
 
@@ -61,29 +81,40 @@ class Trial:
         return (rank + 2) * (2 + self.seconds.get(file, 5))
 
     def _is_sound(self, test: str) -> bool:
-        if test not in self.sound and self._failed(test) is None:
-            self.sound.add(test)
+        if test not in self.sound:
+            failed = self._failed(test)
+            if failed is None:
+                self.sound.add(test)
+            else:
+                self.broken[test] = failed
         return test in self.sound
 
-    def _failed(self, test: Path | str) -> str | None:
-        """The test that failed, or its file if that cannot be imported, or None if all passed."""
+    def _failed(self, test: Path | str) -> Failure | None:
+        """The test that failed, or None if all passed.
+
+        Pytest may end before its first test because of the mutation, or because of something that
+        happens once. Only the former happens again.
+        """
+        failed = self._run(test)
+        return self._run(test) if failed and failed.end else failed
+
+    def _run(self, test: Path | str) -> Failure | None:
         started = _children_s()
-        command = [sys.executable, "-m", "pytest", "-x", "-vv", "--tb=no", "-p", "no:cacheprovider"]
-        command += [f"--deselect={each}" for each in self.broken]
+        command = [*LIMITED, *PYTEST, *(f"--deselect={each}" for each in self.broken)]
         process = subprocess.Popen(
             [*command, str(test)],
             cwd=self.root,
             env=os.environ | {"PYTHONPATH": f"{self.copy}{os.pathsep}{self.root}"},
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
             start_new_session=True,
-            preexec_fn=_limit,  # noqa: PLW1509  # there are no threads
         )
         try:
             output, _ = process.communicate(timeout=WALL_S)
         except subprocess.TimeoutExpired:
-            output = ""
+            output = f"it took more than {WALL_S} s"
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -91,31 +122,32 @@ class Trial:
             if isinstance(test, Path):
                 self.seconds[test] = _children_s() - started
             return None
-        return next(iter(STARTED.findall(output)[::-1]), str(test))
+        for named in STARTED.findall(output)[::-1]:
+            return Failure(named, "")
+        return Failure(str(test), f"pytest ended with {process.returncode}: {output[-END_CHARS:]}")
 
     @contextmanager
     def _changed(self, path: Path, source: str) -> Iterator[None]:
         copied = self.copy / path.relative_to(self.root / "src")
         original = copied.read_text()
-        copied.write_text(source)
-        if "compiled" in original:
-            self._forget_machine_code()
+        self._write(copied, source)
         try:
             yield
         finally:
-            copied.write_text(original)
-            if "compiled" in original:
-                self._forget_machine_code()
+            self._write(copied, original)
+
+    def _write(self, copied: Path, source: str) -> None:
+        """Write a file at another time, in whole seconds, than ever before."""
+        copied.write_text(source)
+        self.writes += 1
+        os.utime(copied, (self.writes, self.writes))
+        if "compiled" in source:
+            self._forget_machine_code()
 
     def _forget_machine_code(self) -> None:
         """Remove what numba keeps: it looks for changes of a function, not of those it calls."""
         for kept in self.copy.rglob("*.nb[ci]"):
             kept.unlink()
-
-
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _children_s() -> float:
