@@ -40,6 +40,14 @@ def pool() -> Iterator[Pool]:
     pool.close()
 
 
+@pytest.fixture(scope="module")
+def lone() -> Iterator[Pool]:
+    """A shared pool for one process."""
+    pool = Pool(1)
+    yield pool
+    pool.close()
+
+
 def numbers(*values: int) -> pa.RecordBatch:
     return pa.record_batch({"n": pa.array(values, pa.int64())})
 
@@ -173,20 +181,22 @@ def test_an_idle_worker_that_was_killed_is_replaced(pool: Pool) -> None:
     assert run(pool, pid, numbers(0)) != [idle]
 
 
-def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on(
+def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on_until_it_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
     with closing(Pool(1)) as pool:
-        function = pool.wrap(double)
+        function = pool.wrap(pid)
         with monkeypatch.context() as patch:
             patch.setattr("gossamer.engine.worker_start.start_python", fail)
             with pytest.raises(EngineError, match="a worker process: cannot be started: resource"):
                 list(function(iter(())))
         assert not pool._running
-        assert list(function(iter([numbers(1)]))) == [numbers(2)]
+        (worker,) = run(pool, pid, numbers(0))
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
 
 
 def test_an_error_of_the_input_is_not_hidden(pool: Pool) -> None:
@@ -225,23 +235,18 @@ def test_large_batches_both_ways_do_not_block(pool: Pool) -> None:
     assert sum(back.num_rows for back in pool.wrap(thrice)(iter([large] * 4))) == 48
 
 
-def test_functions_nested_in_each_other_do_not_wait_for_each_others_processes() -> None:
-    pool = Pool(1)
-    inner = pool.wrap(double)
-    middle = pool.wrap(double)
-    outer = pool.wrap(double)
-    assert [b.column(0).to_pylist() for b in outer(middle(inner(iter([numbers(1)]))))] == [[8]]
-    pool.close()
+def test_nested_functions_do_not_wait_for_each_others_processes_and_few_stay(lone: Pool) -> None:
+    nested = lone.wrap(double)(lone.wrap(double)(iter([numbers(1)])))
+    assert [batch.column(0).to_pylist() for batch in nested] == [[4]]
+    assert len(lone._idle) == 1
 
 
-def test_a_function_may_have_more_processes_than_the_pool() -> None:
-    pool = Pool(1)
-    with pool.wrap_in_order(pid, more=1) as both:
+def test_a_function_may_have_more_processes_than_the_pool(lone: Pool) -> None:
+    with lone.wrap_in_order(pid, more=1) as both:
         one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
         pids = {next(each).column(0)[0].as_py() for each in (one, other)}  # the first goes on
         assert len(pids) == 2
         assert [*one, *other] == []
-    pool.close()
 
 
 def test_numbers_are_processed_in_order_whichever_partition_starts_first(pool: Pool) -> None:
@@ -293,73 +298,43 @@ def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:
         assert run(pool, double, numbers(1)) == [2]
 
 
-def test_a_pool_keeps_no_more_idle_processes_than_its_size() -> None:
-    pool = Pool(1)
-    nested = pool.wrap(pid)(pool.wrap(pid)(iter([numbers(1)])))
-    assert len(list(nested)) == 1
-    assert len(pool._idle) == 1
-    pool.close()
-
-
-def test_closing_ends_the_processes() -> None:
-    pool = Pool(1)
-    (worker,) = run(pool, pid, numbers(0))
-    pool.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(worker, 0)
-
-
-@pytest.mark.parametrize("busy", [False, True])
-def test_workers_end_with_a_killed_parent(tmp_path: Path, *, busy: bool) -> None:
-    """The worker holds the writing end of a pipe, which is closed when the worker ends."""
-    fifo = tmp_path / "alive"
+def test_a_script_needs_no_guard_for_its_main_module_and_its_workers_end_if_it_is_killed(
+    tmp_path: Path,
+) -> None:
+    """The worker never ends by itself. It holds the writing end of a pipe, which is closed then."""
+    fifo, script = tmp_path / "alive", tmp_path / "script.py"
     os.mkfifo(fifo)
-    script = f"""
+    script.write_text(f"""
 import os
 import pyarrow as pa
 from gossamer.engine.pool import Pool
 
+print("started", flush=True)
+
 def tell(batches):
     os.open({str(fifo)!r}, os.O_WRONLY)
     yield pa.record_batch({{"pid": [os.getpid()]}})
-    while {busy}:
+    while True:
         pass
 
 for batch in Pool(1).wrap(tell)(iter([])):
     print(batch.column(0)[0].as_py(), flush=True)
-input()
-"""
+    input()
+""")
     with (
         subprocess.Popen(
-            [sys.executable, "-c", script],
+            [sys.executable, str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         ) as parent,
         fifo.open("rb") as alive,
     ):
         assert parent.stdout is not None
+        assert parent.stdout.readline() == b"started\n"
         assert int(parent.stdout.readline()) != parent.pid
         parent.kill()
-        readable, _, _ = select.select([alive], [], [], 30)
+        readable, _, _ = select.select([alive], [], [], PATIENCE_S)
         assert readable
         assert alive.read() == b""
-
-
-def test_a_script_needs_no_guard_for_its_main_module(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import pyarrow as pa\n"
-        "from gossamer.engine.pool import Pool\n"
-        "print('started')\n"
-        "def same(batches):\n"
-        "    yield from batches\n"
-        "pool = Pool(1)\n"
-        "print(len(list(pool.wrap(same)(iter([pa.record_batch({'n': [1]})])))))\n"
-        "pool.close()\n",
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout == "started\n1\n"
-    assert done.stderr == ""
+        assert parent.communicate() == (b"", b"")

@@ -36,17 +36,14 @@ def worker_of(pool: Pool) -> int:
     return int(row["pid"])
 
 
-def test_the_first_pool_uses_the_worker_that_was_started_ahead() -> None:
+def test_the_first_pool_whose_workers_begin_so_uses_the_worker_that_was_started_ahead() -> None:
     with started_ahead(prepare):
         pid = worker_start._ahead[prepare].process.pid
+        with closing(Pool(1)) as other:
+            assert worker_of(other) != pid
         with closing(Pool(1, prepare)) as first, closing(Pool(1, prepare)) as second:
             assert worker_of(first) == pid
             assert worker_of(second) != pid
-
-
-def test_a_pool_whose_workers_do_something_else_first_does_not_use_it() -> None:
-    with started_ahead(prepare), closing(Pool(1)) as pool:
-        assert worker_of(pool) != worker_start._ahead[prepare].process.pid
 
 
 def test_a_worker_that_no_pool_used_is_ended() -> None:

@@ -12,11 +12,13 @@ from gossamer.fakeweb import Web
 from gossamer.fakeweb.news import FURNITURE, STYLES, host_of
 
 SITES = len(STYLES) * len(FURNITURE)
+ARTICLES = 15
+"""Of each site: with few, walks over whole sites are short."""
 
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    return Web(hosts=0, news_sites=SITES, news_articles=60)
+    return Web(hosts=0, news_sites=SITES, news_articles=ARTICLES)
 
 
 def linked(web: Web, url: str) -> list[str]:
@@ -45,7 +47,7 @@ def test_all_articles_are_reached_and_are_few_among_all_pages(web: Web) -> None:
     assert web.news is not None
     articles = web.news.articles()
     found = reached(web, web.seeds())
-    assert len(articles) == 60 * SITES
+    assert len(articles) == ARTICLES * SITES
     assert {url for url in found if web.news.is_article(url)} == articles
     assert len(found) > 8 * len(articles)
 

@@ -118,7 +118,7 @@ def test_every_page_is_reachable_and_nothing_else_is_on_a_plain_web() -> None:
 
 
 def test_a_mixed_web_reaches_every_page_and_all_kinds_of_oddness() -> None:
-    web = Web(seed=3, hosts=40, pages_per_host=30, page_bytes=6000, mix=Mix(calendars=0))
+    web = Web(seed=3, hosts=40, pages_per_host=12, page_bytes=3000, mix=Mix(calendars=0))
     reached = walk(web)
     assert {url for host in web.hosts() for url in web.urls(host)} <= set(reached)
     assert {answer.status for answer in reached.values()} == {200, 301, 302, 404, 410, 500}
