@@ -48,6 +48,8 @@ class Front(ThreadingHTTPServer):
         """The share of answers that end within their body."""
         self.forgets = False
         """Whether `If-None-Match` is dropped."""
+        self.recovers_after: int | None = None
+        """The number of further failures with which both end."""
         self.refused = self.were_cut = 0
         self._draw, self._alone = Random(seed), threading.Lock()  # noqa: S311  # reproducible
 
@@ -61,6 +63,7 @@ class Front(ThreadingHTTPServer):
         with self._alone:
             refused = self._draw.random() < self.busy
             self.refused += refused
+            self._count(refused)
         return refused
 
     def cuts(self, body: bytes) -> int | None:
@@ -69,7 +72,14 @@ class Front(ThreadingHTTPServer):
             if not body or self._draw.random() >= self.cut:
                 return None
             self.were_cut += 1
+            self._count(True)
             return self._draw.randrange(len(body))
+
+    def _count(self, failed: bool) -> None:
+        if self.recovers_after is not None:
+            self.recovers_after -= failed
+            if self.recovers_after <= 0:
+                self.busy, self.cut, self.recovers_after = 0.0, 0.0, None
 
     def handle_error(self, *_: object) -> None:
         """Do nothing: clients may leave."""
