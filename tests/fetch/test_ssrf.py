@@ -8,7 +8,7 @@ stays in the kernel's queue, and is counted.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -19,7 +19,7 @@ from gossamer.status.overview import overview
 from gossamer.web.urls import WEB, normalize
 from tests.support.dns_server import addresses, serve_in_thread
 from tests.support.fetched_parts import Fetched, settings, wanted
-from tests.support.loopback import Loopback, page
+from tests.support.loopback import Loopback, loopback, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -242,63 +242,94 @@ def html(body: str) -> bytes:
     return page(f"<!doctype html>{body}".encode(), ("Content-Type: text/html; charset=utf-8",))
 
 
-@pytest.fixture
-def crawl(server: Loopback, engine: Engine, tmp_path: Path) -> Crawl:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "secret.html").write_text("<title>secret</title>")
-    text = SETTINGS.format(folder=folder, address=server.address)
-    return Crawl.create(str(tmp_path / "crawl"), text, engine)
+class Attacked(NamedTuple):
+    """Two rounds of a crawl whose seeds, links and redirects lead to what is inside."""
+
+    outcomes: dict[str, str]
+    """Of all pages that became known, but for those of the attacker."""
+    refused: dict[str, int]
+    linked: set[str]
+    redirected: set[str]
+    files: Sequence[str]
+    """Targets of links and of redirects that no link of the web may have."""
+    connections: int
+    hosts: set[str]
+    """That the attacker's server was asked for."""
 
 
-def outcomes(crawl: Crawl) -> dict[str, Any]:
-    return {row["url"]: row["outcome"] for row in crawl.pages().collect()}
+@pytest.fixture(scope="module")
+def attacked(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    top = tmp_path_factory.mktemp("attacked")
+    (top / "folder").mkdir()
+    (top / "folder" / "secret.html").write_text("<title>secret</title>")
+    (top / "folder" / "seed.html").write_text("<title>seed</title>")
+    files = ["file:///etc/passwd", f"file://{top}/folder/secret.html", "gopher://127.9.9.9/"]
+    with loopback() as server, socket.create_server((VICTIM, server.port), backlog=200) as inside:
+        text = SETTINGS.format(folder=top / "folder", address=server.address)
+        crawl = Crawl.create(str(top / "crawl"), text, engine)
+        linked = [f"{url}linked" for url in urls_inside(server.port)]
+        links = "".join(ELEMENTS[0].format(url) for url in [*linked, *files])
+        server.answers["a.test/"] = html(links)
+        for number, element in enumerate(ELEMENTS):
+            url = f"http://{VICTIM}:{server.port}/{number}"
+            server.answers[f"a.test/{number}"] = html(element.format(url))
+            linked.append(url)
+        redirected = [f"{url}redirected" for url in urls_inside(server.port)]
+        for number, url in enumerate([*redirected, *files]):
+            server.answers[f"b.test/{number}"] = moved(url)
+        crawl.inject(
+            [
+                *(f"http://a.test/{path}" for path in ("", *range(len(ELEMENTS)))),
+                *(f"http://b.test/{number}" for number in range(len(redirected) + len(files))),
+                "file:///etc/hosts",
+                f"file://{top}/folder/seed.html",
+            ]
+        )
+        crawl.run(rounds=2)
+        return Attacked(
+            {
+                row["url"].replace(str(top), ""): row["outcome"]
+                for row in crawl.pages().collect()
+                if ".test/" not in row["url"]
+            },
+            overview(crawl.work)["refused"],
+            normal_of_crawl(linked, crawl),
+            normal_of_crawl(redirected, crawl),
+            files,
+            Victim(inside).connections(),
+            {asked.host for asked in server.asked},
+        )
 
 
-def test_no_link_leads_inside(
-    server: Loopback, victim: Victim, crawl: Crawl, tmp_path: Path
-) -> None:
-    urls = urls_inside(victim.port)
-    files = ["file:///etc/passwd", f"file://{tmp_path}/folder/secret.html"]
-    links = "".join(ELEMENTS[0].format(url) for url in [*urls, *files, "gopher://127.9.9.9/"])
-    server.answers["a.test/"] = html(links)
-    for number, element in enumerate(ELEMENTS):
-        inside = f"http://{VICTIM}:{victim.port}/{number}"
-        server.answers[f"a.test/{number}"] = html(element.format(inside))
-        urls.append(inside)
-    crawl.inject([f"http://a.test/{path}" for path in ("", *range(len(ELEMENTS)))])
-    crawl.run(rounds=2)
-    found = {url: how for url, how in outcomes(crawl).items() if "a.test" not in url}
-    assert found == dict.fromkeys(normal_of_crawl(urls, crawl), "forbidden_address")
-    refused = overview(crawl.work)["refused"]
-    assert refused.pop("forbidden_address") == len(found)
-    assert sum(refused.values()) == len(files) + 1
+def test_no_link_leads_inside(attacked: Attacked) -> None:
+    found = {url: how for url, how in attacked.outcomes.items() if url in attacked.linked}
+    assert found == dict.fromkeys(attacked.linked, "forbidden_address")
 
 
-def test_no_redirect_leads_inside(
-    server: Loopback, victim: Victim, crawl: Crawl, tmp_path: Path
-) -> None:
-    urls = urls_inside(victim.port)
-    files = ["file:///etc/passwd", f"file://{tmp_path}/folder/secret.html", "gopher://127.9.9.9/"]
-    for number, url in enumerate([*urls, *files]):
-        server.answers[f"a.test/{number}"] = moved(url)
-    crawl.inject([f"http://a.test/{number}" for number in range(len(urls) + len(files))])
-    crawl.run(rounds=2)
-    found = {url: how for url, how in outcomes(crawl).items() if "a.test" not in url}
-    assert found == dict.fromkeys(normal_of_crawl(urls, crawl), "forbidden_address")
-    refused = {"forbidden_address": len(found), "bad_redirect": len(files)}
-    assert overview(crawl.work)["refused"] == refused
+def test_no_redirect_leads_inside(attacked: Attacked) -> None:
+    found = {url: how for url, how in attacked.outcomes.items() if url in attacked.redirected}
+    assert found == dict.fromkeys(attacked.redirected, "forbidden_address")
 
 
-def test_seeds_read_their_folder_and_no_other(
-    server: Loopback, crawl: Crawl, tmp_path: Path
-) -> None:
-    secret = f"file://{tmp_path}/folder/secret.html"
-    crawl.inject(["file:///etc/passwd", secret])
-    crawl.run(rounds=1)
-    assert outcomes(crawl) == {"file:///etc/passwd": "forbidden_address", secret: "ok"}
-    assert overview(crawl.work)["refused"] == {"forbidden_address": 1}
-    assert not server.opened
+def test_seeds_read_their_folder_and_no_other(attacked: Attacked) -> None:
+    others = attacked.outcomes.keys() - attacked.linked - attacked.redirected
+    assert {url: attacked.outcomes[url] for url in others} == {
+        "file:///etc/hosts": "forbidden_address",
+        "file:///folder/seed.html": "ok",
+    }
+
+
+def test_what_was_refused_is_counted(attacked: Attacked) -> None:
+    refused = dict(attacked.refused)
+    inside = len(attacked.linked) + len(attacked.redirected)
+    assert refused.pop("forbidden_address") == inside + 1
+    assert refused.pop("bad_redirect") == len(attacked.files)
+    assert sum(refused.values()) == len(attacked.files)
+
+
+def test_nothing_inside_is_reached_by_a_crawl(attacked: Attacked) -> None:
+    assert attacked.connections == 0
+    assert attacked.hosts == {"a.test", "b.test"}
 
 
 def normal_of_crawl(urls: Sequence[str], crawl: Crawl) -> set[str]:
