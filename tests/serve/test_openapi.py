@@ -70,7 +70,7 @@ def test_whatever_is_asked_is_answered_as_described(
         return  # it has no parameters to violate
     mode = GenerationMode.POSITIVE if valid else GenerationMode.NEGATIVE
 
-    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
     @given(case=described.as_strategy(generation_mode=mode))
     def ask(case: Case[Any]) -> None:
         if valid:  # what a schema cannot say
