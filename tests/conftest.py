@@ -45,6 +45,7 @@ settings.register_profile(
     "gossamer", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("gossamer"), max_examples=25)
+settings.register_profile("thorough", settings.get_profile("gossamer"), max_examples=500)
 settings.load_profile("gossamer")
 
 # The clients of tests, httpx and urllib, would ask a proxy of the environment for our own loopback.

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
@@ -88,7 +88,6 @@ def test_nothing_outside_is_served(manual: Path, target: str) -> None:
         st.sampled_from(["..", "%2e", "/", "%2F", "%", "out", "secret.html", "\\"]) | st.text()
     )
 )
-@settings(max_examples=300, deadline=None)
 def test_no_target_raises_or_leaks(
     target: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
@@ -329,7 +329,6 @@ def test_no_folder_of_pages_has_the_name_of_an_oddity() -> None:
         ),
     ),
 )
-@settings(max_examples=300, deadline=None)
 def test_any_host_and_target_has_an_answer(host: str, target: str) -> None:
     assert WEB.answer(host, target).status in {404, 200, 301, 302, 410, 500}
     assert WEB.answer("site-1.test", target).status in {404, 200, 301, 302, 410, 500}

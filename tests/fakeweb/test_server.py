@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uvloop
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -194,7 +194,6 @@ def test_a_proxy_request_names_its_host() -> None:
         )
     ).map(b"".join)
 )
-@settings(max_examples=500, deadline=None)
 def test_any_bytes_are_taken_or_refused(sent: bytes) -> None:
     buffer = bytearray(sent)
     for _ in range(len(sent) + 1):

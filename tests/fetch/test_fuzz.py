@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import uvloop
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.fetch.exchange import DETAIL_CHARS, Request
@@ -107,7 +107,6 @@ def line(request: pytest.FixtureRequest) -> Iterator[Line]:
         runner.run(stack.aclose())
 
 
-@settings(max_examples=200)
 @given(said=SAID, cuts=st.lists(st.integers(0, 200), max_size=4))
 def test_whatever_is_said_is_an_answer(line: Line, said: bytes, cuts: list[int]) -> None:
     bounds = [0, *sorted(cuts), len(said)]

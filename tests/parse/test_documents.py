@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.documents import archive, markup
 from gossamer.parse.documents.binary import BINARY_TYPES, kind_of, read_binary
 from gossamer.parse.documents.document import BinaryDocument, moment
 from tests.support.binary_files import (
@@ -308,12 +309,11 @@ class TestOffice:
 
 
 class TestHostileArchives:
-    def test_a_bomb_is_not_unpacked(self) -> None:
-        bomb = zipped({"mimetype": ODT, "content.xml": bytes(65 << 20)})
-        start = process_time()
-        document = read(bomb)
-        assert (document.outcome, document.detail) == ("failed", "more than 64 MB unpacked")
-        assert process_time() - start < 5
+    def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 4 << 20)
+        for size, told in (((4 << 20) - len(ODT), "not XML"), (5 << 20, "more than 4 MB unpacked")):
+            document = read(zipped({"mimetype": ODT, "content.xml": bytes(size)}))
+            assert (document.outcome, str(document.detail)[: len(told)]) == ("failed", told)
 
     @pytest.mark.parametrize(
         "entities",
@@ -329,14 +329,15 @@ class TestHostileArchives:
         assert (document.outcome, document.detail) == ("failed", "declares entities")
 
     def test_depth_is_no_danger(self) -> None:
-        deep = "<a>" * 200_000 + "<text:p>deep</text:p>"
+        deep = "<a>" * 100_000 + "<text:p>deep</text:p>"
         assert read(zipped({"mimetype": ODT, "content.xml": deep})).text == "deep"
 
-    def test_tags_have_an_end(self) -> None:
-        start = process_time()
-        document = read(zipped({"mimetype": ODT, "content.xml": b"<a>" * (4 << 20)}))
-        assert (document.outcome, document.detail) == ("failed", "more than 1,000,000 tags")
-        assert process_time() - start < 20
+    def test_tags_have_an_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(markup, "MAX_TAGS", 1_000)
+        whole = read(zipped({"mimetype": ODT, "content.xml": b"<a>" * 999 + b"<text:p>x"}))
+        assert whole.text == "x"
+        document = read(zipped({"mimetype": ODT, "content.xml": b"<a>" * 1_001}))
+        assert (document.outcome, document.detail) == ("failed", "more than 1,000 tags")
 
     def test_methods_of_no_standard_are_refused(self) -> None:
         packed = zipped({"mimetype": ODT, "content.xml": "<p/>"}, zipfile.ZIP_LZMA)
@@ -503,13 +504,11 @@ def must_be_a_row(document: BinaryDocument) -> None:
 
 
 @given(st.sampled_from(sorted(BINARY_TYPES)), st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
 def test_any_bytes_become_a_row(mime: str, body: bytes) -> None:
     must_be_a_row(read(body, mime))
 
 
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 2**32), st.integers(1, 40))
-@settings(max_examples=300, deadline=None)
 def test_damaged_files_become_a_row(mime: str, seed: int, changes: int) -> None:
     chance = random.Random(seed)  # noqa: S311
     body = bytearray(FILES[mime])
@@ -521,7 +520,6 @@ def test_damaged_files_become_a_row(mime: str, seed: int, changes: int) -> None:
 
 
 @given(st.sampled_from((ODT, DOCX, EPUB)), st.data())
-@settings(max_examples=200, deadline=None)
 def test_damaged_markup_in_whole_archives_becomes_a_row(kind: str, data: st.DataObject) -> None:
     pieces = ["<w:p>", "<w:t>", "</w:t>", "<text:p>", "</text:p>", "<a href='http://a'>", "&x;"]
     pieces += ["<w:hyperlink r:id='x'>", "</a>", "\ud83d".encode("utf-8", "replace").decode(), "x"]

@@ -447,6 +447,7 @@ JSON = st.recursive(
             inner,
         ),
     ),
+    max_leaves=20,
 )
 
 

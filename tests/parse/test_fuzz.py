@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.content import parse_page
@@ -66,7 +66,6 @@ MUTATIONS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.sampled_from(sorted(ANSWERS)), st.lists(MUTATIONS, min_size=1, max_size=6))
 def test_an_answer_with_anything_in_it_is_a_row(name: str, mutations: Sequence[Mutation]) -> None:
     answer = ANSWERS[name]

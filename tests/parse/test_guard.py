@@ -80,7 +80,9 @@ def test_memory_has_an_end_and_the_next_page_is_parsed(monkeypatch: pytest.Monke
     # Each of the paragraphs reopens all the unlike b elements: 50 million of them.
     greedy = "<p>" + "".join(f"<b a={n:x}>" for n in range(5_000)) + "<p>x" * 10_000
     with GuardedParser(Rules()) as parser:
-        assert parser.parse(page(greedy)).outcome == "failed"
+        answer = parser.parse(page(greedy))
+        assert answer.outcome == "failed"
+        assert str(answer.detail).startswith("SelectolaxError")
         assert parser.parse(page("<p>next")).text == "next"
 
 

@@ -159,7 +159,7 @@ def test_attributes_take_time_in_proportion_to_their_length() -> None:
     start = time.process_time()
     *_, document = read(f"<a {'b' * 1_000_000} c='d'>", RECORDS)
     assert next(document.elements()).attributes == {"c": "d"}
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 1
 
 
 def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -186,7 +186,7 @@ def test_what_is_too_deep_has_no_base_that_is_joined() -> None:
     start = time.process_time()
     for _ in read("<a xml:base='b/'>" * 200_000, RECORDS):
         pass
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 1
 
 
 def test_depth_and_number_are_bounded() -> None:
@@ -333,6 +333,6 @@ HOSTILE = [
 @pytest.mark.parametrize("around", ["{}", "<rss><item>{}</item>", "<a {}>"])
 def test_time_is_linear(piece: str, around: str) -> None:
     start = time.process_time()
-    for node in read(around.format(piece * 20_000), RECORDS):
+    for node in read(around.format(piece * 10_000), RECORDS):
         assert isinstance(node.text, str)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 1

@@ -244,4 +244,4 @@ class Beside(RuleBasedStateMachine):
 
 
 TestBeside = Beside.TestCase
-TestBeside.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
+TestBeside.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)

@@ -448,5 +448,5 @@ class ListedStore(RuleBasedStateMachine):
         return list(self.states[self.store.manifest.version].items())
 
 
-ListedStore.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+ListedStore.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 TestListedStore = ListedStore.TestCase

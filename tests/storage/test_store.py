@@ -366,5 +366,5 @@ class StoreModel(RuleBasedStateMachine):
             assert self.store.files(name) == [file for layer in layers for file in layer.files]
 
 
-StoreModel.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+StoreModel.TestCase.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
 TestStoreModel = StoreModel.TestCase
