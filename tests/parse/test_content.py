@@ -69,6 +69,12 @@ def test_text_beyond_the_limit_is_marked_truncated(mime: str) -> None:
     assert (whole.text, whole.truncated) == ("ferries sail", False)
 
 
+def test_text_that_ends_with_a_line_has_no_empty_one_after_it() -> None:
+    page = Page(URL, {"content-type": "application/rtf"}, rb"{\rtf1 ferries\par sail}")
+    cut = parse_page(page, Rules(max_text_chars=len("ferries\n")))
+    assert (cut.text, cut.truncated) == ("ferries", True)
+
+
 def test_xhtml_is_html() -> None:
     page = parse_page(Page(URL, {"content-type": "application/xhtml+xml"}, b"<p>x</p>"), Rules())
     assert (page.outcome, page.text, page.content_type) == ("parsed", "x", "application/xhtml+xml")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections import Counter
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pypdfium2.raw as pdfium
 import pytest
 
 from gossamer.parse.documents.binary import read_binary
@@ -154,3 +157,38 @@ class TestAnnotations:
         text = read(pdf(shown("text"), page=f"/Annots [{many}]")).text
         assert text is not None
         assert len(text.split("\n")) == MAX_ANNOTATIONS + 1
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [
+        ("FPDF_LoadPage", "FPDF_ClosePage"),
+        ("FPDFText_LoadPage", "FPDFText_ClosePage"),
+        ("FPDFLink_LoadWebLinks", "FPDFLink_CloseWebLinks"),
+        ("FPDFPage_GetAnnot", "FPDFPage_CloseAnnot"),
+        ("FPDFDOC_InitFormFillEnvironment", "FPDFDOC_ExitFormFillEnvironment"),
+    ],
+)
+def test_what_pdfium_opens_is_closed(
+    opens: str, closes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise its memory is never freed (fpdf_text.h, fpdf_annot.h, fpdf_formfill.h)."""
+    held: Counter[int | None] = Counter()
+    opened, closed = getattr(pdfium, opens), getattr(pdfium, closes)
+
+    def opening(*given: Any) -> Any:
+        handle = opened(*given)
+        held[ctypes.cast(handle, ctypes.c_void_p).value] += 1
+        return handle
+
+    def closing(handle: Any) -> None:
+        held[ctypes.cast(handle, ctypes.c_void_p).value] -= 1
+        closed(handle)
+
+    monkeypatch.setattr(pdfium, opens, opening)
+    monkeypatch.setattr(pdfium, closes, closing)
+    page = "/Annots [11 0 R 17 0 R]"
+    text = "see https://example.org/"
+    assert read(pdf(shown(text), catalog="/AcroForm 10 0 R", page=page, extra=FIELDS)).links
+    assert held
+    assert not any(held.values())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.stored_document import Window
 from gossamer.search.passages import MAX_MATCHES, WIDE_CHARS, Passages
 from gossamer.search.query import Words
 
@@ -53,3 +55,9 @@ def test_the_best_passage_has_the_most_telling_words(
     assume(max(Counter(map(str.lower, pieces)).values(), default=0) <= MAX_MATCHES // 2)
     text = " ".join(pieces)
     assert passages(words).worth(text) == densest(text, words)
+
+
+def test_each_place_of_a_word_is_found_once() -> None:
+    window = Window(b"red fig, red fig, red", first=True, last=True)
+    matches = passages(["red", "fig", "plum"])._matches(window)
+    assert [place for place, _ in islice(matches, 9)] == [0, 4, 9, 13, 18]

@@ -3,12 +3,19 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
+from gossamer.config import Config
+from gossamer.errors import MissingFile
 from gossamer.state.table_io import FEW
+from gossamer.state.workspace import Workspace
+from gossamer.storage.local_backend import LocalBackend
+from gossamer.storage.store import Store
+from tests.support.bare_stores import put, report
 
 if TYPE_CHECKING:
-    from gossamer.state.workspace import Workspace
+    from pathlib import Path
 
 PATIENCE_S = 10
 
@@ -54,3 +61,14 @@ def test_an_error_of_either_call_is_raised(work: Workspace) -> None:
     for calls in ((fail, int), (int, fail)):
         with pytest.raises(KeyError):
             work.both(0, *calls)
+
+
+def test_an_error_of_arrow_names_the_damaged_table(tmp_path: Path) -> None:
+    store = Store.create(LocalBackend(tmp_path))
+    layer = put(store, "pages", b"no rows")
+    store.commit(report(), append={"pages": layer})
+    with (
+        pytest.raises(MissingFile, match=f"{tmp_path}/{layer.files[0].path}: is damaged"),
+        Workspace(store, Config()).errors(),
+    ):
+        raise pa.ArrowInvalid

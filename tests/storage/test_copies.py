@@ -41,13 +41,30 @@ def put(root: str, path: str, data: bytes) -> File:
     return File(path, 0, made.size, made.xxh3)
 
 
-def test_a_file_of_a_folder_is_used_where_it_is(tmp_path: Path, cache: Path) -> None:
+def test_a_file_of_a_folder_is_used_where_and_as_it_is(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "crawl" / "index" / "a" / "0.1-x" / "en" / "meta.json"
     file = put(str(tmp_path / "crawl"), "index/a/0.1-x/en/meta.json", b"data")
+    os.utime(path, (LONG_AGO_S, LONG_AGO_S))
     assert local_copies.local(str(path)) == path
+    assert path.stat().st_mtime == LONG_AGO_S
     with local_copies.folder(str(tmp_path / "crawl"), [file]) as folder:
         assert folder == path.parent
     assert not cache.exists()
+
+
+def test_a_task_writes_files_of_a_folder_where_they_stay(tmp_path: Path, cache: Path) -> None:
+    with local_copies.workshop(str(tmp_path), "index/b/0.1-y/en") as here:
+        (here / "meta.json").write_bytes(b"data")
+        kept = local_copies.keep(here / "meta.json", str(tmp_path), "index/b/0.1-y/en")
+    assert kept == (4, checksum_bytes(b"data"))
+    assert (tmp_path / "index/b/0.1-y/en/meta.json").read_bytes() == b"data"
+    assert not cache.exists()
+
+
+def test_several_files_of_a_folder_take_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(local_copies, "ThreadPoolExecutor")
+    paths = ["/crawl/pages/a", "/crawl/pages/b"]
+    assert local_copies.near_all(paths) == paths
 
 
 def test_an_object_is_fetched_once(s3: str, cache: Path) -> None:
@@ -123,22 +140,28 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
     assert not list(cache.glob("work-*"))
 
 
+@pytest.mark.parametrize("are_tables", [False, True])
 def test_several_files_are_fetched_at_once_and_not_all(
-    s3: str, monkeypatch: pytest.MonkeyPatch
+    are_tables: bool, s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = [put(s3, f"index/a/0.1-x/en/{n}", b"%d" % n) for n in range(2 * FETCHED_AT_ONCE)]
     all_at_once, running, most = Barrier(FETCHED_AT_ONCE), Semaphore(FETCHED_AT_ONCE), []
     fetch = local_copies._fetch
 
-    def fetched(*given: Any) -> bool:
+    def fetched(*given: Any, **options: Any) -> bool:
         most.append(running.acquire(blocking=False))
         all_at_once.wait(60)
         running.release()
-        return fetch(*given)
+        return fetch(*given, **options)
 
     monkeypatch.setattr(local_copies, "_fetch", fetched)
-    with local_copies.folder(s3, listed) as folder:
-        assert {int(path.name) for path in folder.iterdir()} == set(range(2 * FETCHED_AT_ONCE))
+    if are_tables:
+        here, *held = local_copies.near_all(["/table", *(f"{s3}/{file.path}" for file in listed)])
+        assert here == "/table"
+        assert [int(Path(path).read_bytes()) for path in held] == list(range(2 * FETCHED_AT_ONCE))
+    else:
+        with local_copies.folder(s3, listed) as folder:
+            assert {int(path.name) for path in folder.iterdir()} == set(range(2 * FETCHED_AT_ONCE))
     assert most == [True] * len(listed)
 
 

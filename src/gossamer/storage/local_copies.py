@@ -91,7 +91,7 @@ def near(path: str) -> str:
 
 def near_all(paths: Sequence[str]) -> list[str]:
     """As `near`, for several files, whose copies are fetched at once."""
-    if len(paths) < 2 or not any(map(is_object_url, paths)):  # noqa: PLR2004  # several
+    if not any(map(is_object_url, paths)):
         return list(map(near, paths))
     with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
         return list(threads.map(near, paths))

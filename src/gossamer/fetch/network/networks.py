@@ -141,9 +141,7 @@ class Networks:
 
     def __contains__(self, address: Address) -> bool:
         """Whether an address is in one of the `allowed` networks, global or not."""
-        return any(
-            address in network for network in self._allowed if network.version == address.version
-        )
+        return any(address in network for network in self._allowed)
 
     def allows(self, text: str) -> bool:
         if self._clock() >= self._refresh_s:
