@@ -11,6 +11,7 @@ import pytest
 
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.links import compile_ahead
+from gossamer.links.bvgraph.files import BvGraph
 from tests.support.crawl_settings import loopback_settings
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ def test_machine_code_is_loaded_after_many_pages_and_compiled_if_there_is_none(
     monkeypatch.setattr(compile_ahead, "MACHINE_CODE", "*.py" if is_compiled else "no such file")
     compile_ahead.start(pages)
     assert found == started
+
+
+def test_the_build_that_is_run_ahead_is_a_whole_one(tmp_path: Path) -> None:
+    """Its graph has the links that it was given: each of three hosts links to the others."""
+    graph = BvGraph(compile_ahead._build_small_graph(str(tmp_path)))
+    assert [graph.successors(node).tolist() for node in range(graph.nodes)] == [
+        [1, 2],
+        [0, 2],
+        [0, 1],
+    ]
 
 
 AHEAD = "from gossamer.links.compile_ahead import main; main()"

@@ -361,25 +361,6 @@ class TestHostileArchives:
         assert "not XML" in document.detail
 
 
-def test_rtf() -> None:
-    document = read(RTF)
-    assert document == BinaryDocument(
-        outcome="parsed",
-        content_type="application/rtf",
-        title="Titel über",
-        author="Eva",
-        text="Hello bolder wörld 😊.\nПривет\nSee the site now.\nend",
-        published=datetime(2020, 5, 6, 7, 8, tzinfo=UTC),
-        pages=3,
-        links=document.links,
-    )
-    assert links(document) == [("https://example.org/r", "the site")]
-
-
-def test_rtf_of_many_groups_ends() -> None:
-    assert read(b"{\\rtf" + b"{" * 1_000_000).outcome == "failed"
-
-
 def test_markdown() -> None:
     body = (
         b"---\ntitle: 'Front'\ndate: 2024-05-06T07:08:09+02:00\nauthor: Ann\n---\n"

@@ -202,10 +202,14 @@ def test_types_of_works(kind: object) -> None:
     assert nodes({"@type": kind, "name": "x"}).kind == "article"
 
 
-def test_a_work_that_names_this_page_is_the_main_one() -> None:
+@pytest.mark.parametrize(
+    "page", ["//example.org/news/1/", {"@id": "//example.org/news/1/"}, {"url": "/news/1"}]
+)
+def test_a_work_that_names_this_page_is_the_main_one(page: object) -> None:
     others = [{"@type": "Article", "name": "no", "url": f"/news/{n}"} for n in (2, 3)]
-    ours = {"@type": "Article", "name": "yes", "mainEntityOfPage": {"@id": "//example.org/news/1/"}}
-    assert list(nodes(*others, ours).headlines()) == ["yes"]
+    of_no_page = {"@type": "Article", "name": "no"}
+    ours = {"@type": "Article", "name": "yes", "mainEntityOfPage": page}
+    assert list(nodes(*others, of_no_page, ours).headlines()) == ["yes"]
 
 
 def test_a_list_of_other_pages_has_no_main_work() -> None:

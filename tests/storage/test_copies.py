@@ -115,6 +115,7 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
     replaced = put(s3, "index/a/0.1-x/en/meta.json", b"before")
     place = "index/b/0.1-y/en"
     with local_copies.workshop(s3, place) as here:
+        assert here.is_relative_to(cache)
         for file in (old, replaced):
             local_copies.link(s3, file, here / file.path.rpartition("/")[2])
         (here / "draft").write_bytes(b"after")
