@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gossamer.parse.documents import BinaryDocument, read_binary
-from gossamer.parse.documents.document import FileLink
+from gossamer.parse.documents.binary import read_binary
+from gossamer.parse.documents.document import BinaryDocument, FileLink
 from tests.support.binary_files import RTF
 
 
