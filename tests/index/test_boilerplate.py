@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from pyspark.sql import functions as F
@@ -15,7 +15,7 @@ from tests.support.harvest_steps import run_index
 from tests.support.rows import by_url, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gossamer.state.workspace import Workspace
 
@@ -50,55 +50,132 @@ def site(pages: Iterable[int], lines: str = "Home\nnumber{}", name: str = "a") -
     return {f"http://{name}.example/{n}": lines.format(n) for n in pages}
 
 
-def found(work: Workspace, query: str) -> list[str]:
+def found(searcher: Searcher, query: str) -> list[str]:
     """The pages that have all words of a query as their text."""
-    results = Searcher.open(work).search(query, limit=100)
+    results = searcher.search(query, limit=100)
     return sorted(hit.url for hit in results.hits if not hit.partial)
 
 
-def test_what_is_left_out_is_boilerplate_only_if_it_repeats_across_the_site(
-    work: Workspace,
+def put_texts(
+    work: Workspace, texts: dict[str, str], round_: int = 1, *, is_doubtful: bool = False
 ) -> None:
+    """Pages with these main texts."""
+    put(work, "pages", [{"url": url, "status": "fetched"} for url in texts], round_)
+    plain = {"outcome": "parsed", "noindex": False, "fetched_ms": 0, "round": round_}
+    documents = [
+        {
+            **plain,
+            "url": url,
+            "host": url.split("/")[2],
+            "digest": url,
+            "main_text": text,
+            "text_hash": hash_and_sketch(text, None)[0],
+            "is_doubtful": is_doubtful,
+        }
+        for url, text in texts.items()
+    ]
+    put(work, "documents", documents, round_)
+
+
+def woods(name: str, tree: str, kind: str = "tree") -> dict[str, str]:
+    """Main texts of twelve pages of a host, ten of which have a line in common."""
+    return {
+        f"http://{name}.example/{n}": (
+            f"an {tree} {kind}\nplum {n}, {tree}\ncalled {name}{n}" if n < 10 else f"pine {name}{n}"
+        )
+        for n in range(12)
+    }
+
+
+SIZES = {
+    (1, 1): False,
+    (2, 1): True,
+    (2, 2): False,
+    (4, 2): True,
+    (4, 3): False,
+    (9, 3): True,
+    (9, 4): False,
+}
+"""Of hosts with so many pages, so many of which have a line: whether it is searched."""
+MAX_LINES = 3
+
+
+class Site(NamedTuple):
+    """A crawl with an index, before and after some sites have changed."""
+
+    counts: dict[str, int]
+    searcher: Searcher
+    repeated: dict[str, list[int]]
+    """The hashes of the lines that each host repeats."""
+
+
+def harvested(work: Workspace) -> Site:
+    counts = run_index(work).counts
+    rows = by_url(work.read("outer_boilerplate"), "host")
+    return Site(counts, Searcher.open(work), {host: row["lines"] for host, row in rows.items()})
+
+
+@pytest.fixture(scope="module")
+def sites(new_work: Callable[[], Workspace]) -> tuple[Site, Site]:
+    work = new_work()
     put_pages(work, {**site(range(8)), **site(range(8), "Heim\nnummer{}", name="b")})
-    assert run_index(work).counts == {"indexed": 16, "added": 16}
+    for pages, having in SIZES:
+        name = f"of{pages}-{having}"
+        put_pages(
+            work,
+            {**site(range(pages), "Home", name), **site(range(having), "Home\nshared", name)},
+        )
+    put_pages(work, site(range(8), "Home\nUp\nDown\nLeft\nRight\nline{}", "menu"))
+    put_pages(work, site(range(4), "Home\ncount{}", "redesigned"))
+    put_texts(work, woods("oaks", "oak"))
+    put_texts(work, woods("doubts", "ivy", "shrub"), is_doubtful=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.index.boilerplate.MAX_LINES", MAX_LINES)
+        before = harvested(work)
+        put_pages(work, site(range(4), "Start\ncount{}", "redesigned"), round_=2)
+        put_texts(work, woods("oaks", "elm"), 2)
+        return before, harvested(work)
+
+
+@pytest.fixture(scope="module")
+def first(sites: tuple[Site, Site]) -> Site:
+    return sites[0]
+
+
+@pytest.fixture(scope="module")
+def changed(sites: tuple[Site, Site]) -> Site:
+    return sites[1]
+
+
+def test_what_is_left_out_is_boilerplate_only_if_it_repeats_across_the_site(first: Site) -> None:
+    pages = 2 * 8 + sum(pages for pages, _ in SIZES) + 8 + 4 + 2 * 12
+    assert first.counts == {"indexed": pages, "added": pages}
     for n in range(8):
-        assert found(work, f"number{n}") == [f"http://a.example/{n}"]
-        assert found(work, f"nummer{n} prose") == [f"http://b.example/{n}"]
-    assert found(work, "Home") == []
-    assert found(work, "Heim prose") == []
+        assert found(first.searcher, f"number{n}") == [f"http://a.example/{n}"]
+        assert found(first.searcher, f"nummer{n} prose") == [f"http://b.example/{n}"]
+    assert found(first.searcher, "Home site:a.example") == []
+    assert found(first.searcher, "Heim prose") == []
 
 
-@pytest.mark.parametrize(
-    ("pages", "having", "searched"),
-    [
-        (1, 1, False),
-        (2, 1, True),
-        (2, 2, False),
-        (4, 2, True),
-        (4, 3, False),
-        (9, 3, True),
-        (9, 4, False),
-    ],
-)
+@pytest.mark.parametrize(("pages", "having"), SIZES)
 def test_a_line_repeats_on_more_than_three_pages_or_half_of_a_small_site(
-    work: Workspace, pages: int, having: int, searched: bool
+    first: Site, pages: int, having: int
 ) -> None:
-    beside = {**site(range(pages), "Home"), **site(range(having), "Home\nshared")}
-    put_pages(work, beside)
-    run_index(work)
-    assert len(found(work, "shared")) == (having if searched else 0)
+    searched = SIZES[pages, having]
+    its = found(first.searcher, f"shared site:of{pages}-{having}.example")
+    assert len(its) == (having if searched else 0)
 
 
 @pytest.mark.slow
 def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) -> None:
     put_pages(work, site([0]))
     assert run_index(work).counts == {"indexed": 1, "added": 1}
-    assert found(work, "number0") == [], "on one page nothing can repeat"
+    assert found(Searcher.open(work), "number0") == [], "on one page nothing can repeat"
 
     put_pages(work, site([1]), round_=2)
     assert run_index(work).counts == {"indexed": 2, "added": 1, "replaced": 1}
-    assert found(work, "number0") == ["http://a.example/0"]
-    assert found(work, "Home") == []
+    assert found(Searcher.open(work), "number0") == ["http://a.example/0"]
+    assert found(Searcher.open(work), "Home") == []
 
     put_pages(work, site([2], "Home\nnumber{}\nfooter"), round_=3)
     assert run_index(work).counts == {"indexed": 3, "added": 1}
@@ -113,69 +190,43 @@ def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) 
 
     put_pages(work, site([3, 4], "Home\nnumber{}\nfooter"), round_=4)
     assert run_index(work).counts == {"indexed": 5, "added": 2, "replaced": 3}
-    assert found(work, "footer") == []
+    assert found(Searcher.open(work), "footer") == []
 
 
-def test_a_redesigned_site_is_told_apart_anew(work: Workspace) -> None:
-    put_pages(work, site(range(4)))
-    run_index(work)
-    put_pages(work, site(range(4), "Start\nnumber{}"), round_=2)
-    assert run_index(work).counts == {"indexed": 4, "replaced": 4}
-    assert found(work, "Start") == []
-    assert found(work, "number3") == ["http://a.example/3"]
+def test_a_redesigned_site_is_told_apart_anew(changed: Site) -> None:
+    assert changed.counts["replaced"] == 4 + 12  # and the woods
+    assert found(changed.searcher, "Start") == []
+    assert found(changed.searcher, "count3") == ["http://redesigned.example/3"]
 
 
-def put_texts(work: Workspace, texts: dict[str, str], *, is_doubtful: bool = False) -> None:
-    """Pages with these main texts."""
-    put(work, "pages", [{"url": url, "status": "fetched"} for url in texts])
-    plain = {"host": "a.example", "outcome": "parsed", "noindex": False, "fetched_ms": 0}
-    documents = [
-        {
-            **plain,
-            "url": url,
-            "digest": url,
-            "main_text": text,
-            "text_hash": hash_and_sketch(text, None)[0],
-            "is_doubtful": is_doubtful,
-        }
-        for url, text in texts.items()
-    ]
-    put(work, "documents", documents)
+def snippet(searcher: Searcher, query: str) -> str:
+    """That of the first result of a host."""
+    return " ".join(searcher.search(f"{query} site:oaks.example").hits[0].snippet.split())
 
 
-COMMON = {
-    f"http://a.example/{n}": f"an oak tree\nplum {n}, oak\ncalled n{n}" if n < 10 else f"pine {n}"
-    for n in range(12)
-}
+def test_lines_of_main_texts_that_repeat_are_searched_but_not_shown(
+    first: Site, changed: Site
+) -> None:
+    assert len(found(first.searcher, "oak tree")) == 10
+    assert snippet(first.searcher, "oak tree oaks3") == "plum 3, <b>oak</b> called <b>oaks3</b>"
+    assert snippet(first.searcher, "tree oaks3") == "plum 3, oak called <b>oaks3</b>"
+    assert snippet(first.searcher, "tree") == "an oak <b>tree</b>"
+    assert snippet(changed.searcher, "tree") == "an elm <b>tree</b>"
+    assert found(changed.searcher, "oak") == []
 
 
-def snippet(work: Workspace, query: str) -> str:
-    """That of the first result."""
-    return " ".join(Searcher.open(work).search(query).hits[0].snippet.split())
+def test_where_the_extractor_was_in_doubt_they_are_not_main_text(first: Site) -> None:
+    assert found(first.searcher, "shrub") == []
+    hits = first.searcher.search("shrub", limit=100).hits
+    assert len(hits) == 10, "they are searched as boilerplate"
+    assert len(found(first.searcher, "plum site:doubts.example")) == 10
 
 
-def test_lines_of_main_texts_that_repeat_are_searched_but_not_shown(work: Workspace) -> None:
-    put_texts(work, COMMON)
-    run_index(work)
-    assert len(found(work, "oak tree")) == 10
-    assert snippet(work, "oak tree n3") == "plum 3, <b>oak</b> called <b>n3</b>"
-    assert snippet(work, "tree n3") == "plum 3, oak called <b>n3</b>"
-    assert snippet(work, "tree") == "an oak <b>tree</b>"
-    # The site gets other lines: all of its pages are written again.
-    again = {url: text.replace("an oak tree", "an elm tree") for url, text in COMMON.items()}
-    with work.step("test", 1) as draft:
-        draft.replace["documents"] = draft.replace["pages"] = ()
-    put_texts(work, again)
-    assert run_index(work).counts == {"indexed": 12, "replaced": 12}
-    assert snippet(work, "tree") == "an elm <b>tree</b>"
-
-
-def test_where_the_extractor_was_in_doubt_they_are_not_main_text(work: Workspace) -> None:
-    put_texts(work, COMMON, is_doubtful=True)
-    run_index(work)
-    assert found(work, "tree") == []
-    assert len(Searcher.open(work).search("tree").hits) == 10, "they are searched as boilerplate"
-    assert len(found(work, "plum")) == 10
+def test_the_repeated_lines_of_a_host_are_bounded(first: Site) -> None:
+    assert len(first.repeated["menu.example"]) == MAX_LINES
+    assert (
+        len(found(first.searcher, "(home OR up OR down OR left OR right) site:menu.example")) == 8
+    )
 
 
 def test_the_lines_of_a_page_are_told_apart() -> None:
@@ -202,14 +253,3 @@ def test_lines_are_hashed_as_the_engine_does(work: Workspace) -> None:
     rows = work.engine.spark.createDataFrame([(line,) for line in lines], "line string")
     for row in rows.select("line", F.xxhash64("line").alias("hash")).collect():
         assert line_hash(row["line"]) == row["hash"]
-
-
-def test_the_repeated_lines_of_a_host_are_bounded(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gossamer.index.boilerplate.MAX_LINES", 3)
-    put_pages(work, site(range(8), "Home\nUp\nDown\nLeft\nRight\nnumber{}"))
-    run_index(work)
-    (row,) = work.read("outer_boilerplate").collect()
-    assert len(row["lines"]) == 3
-    assert len(found(work, "home OR up OR down OR left OR right")) == 8

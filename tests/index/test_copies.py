@@ -87,21 +87,6 @@ def test_a_page_is_found_by_what_links_call_its_older_versions(indexed: Workspac
     assert next(iter(hits(indexed, "3.9 docs"))) == f"{MANUAL}/stable/re"
 
 
-def test_only_pages_whose_copies_changed_are_written_again(work: Workspace) -> None:
-    texts = {f"http://{name}.example/": name for name in ("a", "b", "long-copy-of-a", "c")}
-    texts["http://long-copy-of-a.example/"] = "a"
-    rows = [
-        document(url, [text], "words", host=host(url), fetched_ms=1) for url, text in texts.items()
-    ]
-    put(work, "pages", [{"url": url, "status": "fetched"} for url in texts])
-    put(work, "documents", [row | {"round": 1} for row in rows])
-    assert run_index(work).counts["added"] == 3
-    assert "replaced" not in run_index(work).counts
-    put(work, "pages", [{"url": "http://long-copy-of-a.example/", "status": "gone"}])
-    assert run_index(work).counts["replaced"] == 1
-    assert {hit.copies for hit in hits(work, "words").values()} == {0}
-
-
 def test_versions_are_named_before_other_copies(indexed: Workspace) -> None:
     row = standing(indexed)[f"{MANUAL}/stable/re"]
     assert [copy["reason"] for copy in row["copies"]] == ["version", "version", "text"]

@@ -9,23 +9,28 @@ from msgspec import structs
 
 from gossamer.index import touched_pages
 from gossamer.index.format import selection
+from gossamer.search.searcher import Searcher
 from gossamer.tables import INDEXED
+from tests.support.earlier_states import returning
 from tests.support.harvest_steps import run_index
 from tests.support.planted_duplicates import document, prose
 from tests.support.rows import put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.state.workspace import Workspace
 
 HOSTS = ("a.example", "b.example")
 URLS = [f"http://{host}/{number}" for host in HOSTS for number in range(6)]
 COPY, ORIGINAL = URLS[5], URLS[2]
 NEVER = "http://c.example/"
+TITLE = "Titled"
 
 
 def stored(url: str, round_: int = 1, **more: Any) -> dict[str, Any]:
     seed = URLS.index(ORIGINAL if url == COPY else url)
-    row = document(url, prose(seed, 30), round=round_, host=url.split("/")[2], language="en")
+    row = document(url, prose(seed, 30), TITLE, round=round_, host=url.split("/")[2], language="en")
     return row | more
 
 
@@ -33,9 +38,9 @@ def link(url: str, anchor: str) -> dict[str, Any]:
     return {"dst": url, "count": 1, "sources": [{"src": "http://d.example/", "anchor": anchor}]}
 
 
-@pytest.fixture
-def harvested(work: Workspace) -> Workspace:
-    """A crawl whose index is up to date, with the copy of a page."""
+@pytest.fixture(scope="module")
+def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
+    work = new_work()
     work.config = structs.replace(
         work.config, update=structs.replace(work.config.update, merge_share=1)
     )
@@ -44,7 +49,13 @@ def harvested(work: Workspace) -> Workspace:
     put(work, "inlinks", [link(url, "words") for url in (*URLS, NEVER)])
     rank(work, {})
     run_index(work)
-    return work
+    return returning(work)
+
+
+@pytest.fixture
+def harvested(returned: Callable[[], Workspace]) -> Workspace:
+    """A crawl whose index is up to date, with the copy of a page."""
+    return returned()
 
 
 def rank(work: Workspace, others: dict[str, float]) -> None:
@@ -79,6 +90,14 @@ def test_ranks_concern_a_page_if_they_move_much(harvested: Workspace) -> None:
     rank(harvested, {URLS[1]: 1.02 / len(URLS), URLS[8]: 5 / len(URLS)})
     assert looked_at(harvested) == {URLS[8]}
     assert run_index(harvested).counts["replaced"] == 1
+    assert Searcher.open(harvested).search(TITLE).hits[0].url == URLS[8]
+
+
+def test_copies_concern_the_page_that_stands_for_them(harvested: Workspace) -> None:
+    put(harvested, "pages", [{"url": COPY, "status": "gone"}])
+    assert run_index(harvested).counts["replaced"] == 1
+    hits = Searcher.open(harvested).search(TITLE, limit=100).hits
+    assert {hit.copies for hit in hits} == {0}
 
 
 def test_the_language_of_a_host_concerns_its_pages_without_one(harvested: Workspace) -> None:
