@@ -4,7 +4,7 @@ import re
 import sys
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -12,13 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
+from gossamer import index
 from gossamer.errors import StoreError
 from gossamer.index import parts
 from gossamer.index.format import layout, schema
-from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format.analysis import OTHER, plain_analyzer
 from gossamer.index.format.document_builder import build_document
-from gossamer.index.format.layout import FIRST
+from gossamer.index.format.layout import FIRST, part_key
 from gossamer.index.format.page_keys import hash_prefix, host_bits, page_key
 from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_part, part_size
 from gossamer.search.searcher import Searcher
@@ -26,190 +28,255 @@ from gossamer.storage import checksums
 from gossamer.storage.store import File, Layer
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.web.urls import host_of
+from tests.support.earlier_states import returning
 from tests.support.harvest_steps import run_index
 from tests.support.rows import frame, put
 from tests.support.small_index import PLAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.state.workspace import Workspace
 
 
 def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:
-    plain = {"outcome": "parsed", "noindex": False, "digest": url, "fetched_ms": 0, "headings": []}
-    return plain | {"url": url, "title": title, "main_text": text} | more
+    plain: dict[str, Any] = {
+        "outcome": "parsed",
+        "noindex": False,
+        "digest": url,
+        "fetched_ms": 0,
+        "headings": [],
+    }
+    plain |= {"url": url, "host": host_of(url), "title": title, "main_text": text}
+    return plain | more
 
 
 def page(url: str, status: str = "fetched") -> dict[str, Any]:
     return {"url": url, "status": status}
 
 
-def indexed(work: Workspace, query: str) -> list[str]:
-    return [hit.url for hit in Searcher.open(work).search(query).hits]
+def found(searcher: Searcher, query: str) -> list[str]:
+    return [hit.url for hit in searcher.search(query, limit=100).hits]
 
 
-def test_a_page_is_found_as_its_newest_document_says(work: Workspace) -> None:
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "old apples")])
-    put(work, "documents", [document("http://a.example/", "new pears", round=2)], round_=2)
-
-    assert run_index(work).counts == {"indexed": 1, "added": 1}
-    assert indexed(work, "pears") == ["http://a.example/"]
-    assert indexed(work, "apples") == []
+def links(dst: str, *anchors: str) -> dict[str, Any]:
+    sources = [{"src": f"http://z.example/{n}", "anchor": text} for n, text in enumerate(anchors)]
+    return {"dst": dst, "count": len(anchors), "sources": sources}
 
 
-def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
-    left_out = {
-        "gone": page("http://a.example/gone", "gone"),
-        "moved": page("http://a.example/moved", "redirected"),
-        "hidden": page("http://a.example/hidden"),
-        "image": page("http://a.example/image"),
-        "late": page("http://a.example/late"),
-        "kept": page("http://a.example/kept"),
-    }
-    put(work, "pages", left_out.values())
-    put(
-        work,
-        "documents",
-        [
-            document("http://a.example/gone", "words"),
-            document("http://a.example/moved", "words"),
-            document("http://a.example/unknown", "words"),
-            document("http://a.example/hidden", "words", noindex=True),
-            document("http://a.example/image", "words", outcome="unsupported"),
-            document("http://a.example/late", "words", unavailable_after_ms=work.now_ms()),
-            document("http://a.example/kept", "words", unavailable_after_ms=work.now_ms() + 1),
-        ],
-    )
-
-    assert run_index(work).counts == {
-        "indexed": 1,
-        "added": 1,
-        "dropped_status": 3,
-        "dropped_unavailable": 1,
-        "dropped_noindex": 1,
-        "dropped_outcome": 1,
-    }
-    assert indexed(work, "words") == ["http://a.example/kept"]
+ANCHORS = 3
+LEFT_OUT = {
+    "gone": page("http://left.example/gone", "gone"),
+    "moved": page("http://left.example/moved", "redirected"),
+    "hidden": page("http://left.example/hidden"),
+    "image": page("http://left.example/image"),
+    "late": page("http://left.example/late"),
+    "kept": page("http://left.example/kept"),
+}
+EQUAL = [f"http://equal.example/{name}" for name in ("long", "b", "a")]
+NO_DIGEST = [f"http://nodigest.example/{n}" for n in (1, 2)]
+COPIED = [f"http://copied.example/{name}" for name in ("", "b", "cc", "gone", "other")]
+TWO = ["http://two.example/", "http://two.example/b"]
+LINES: dict[str, dict[str, Any]] = {
+    "http://main.example/": {"main_text": "main", "boilerplate": "menu\nend"},
+    "http://whole.example/": {"main_text": "whole\nwhole", "boilerplate": None},
+    "http://blank.example/": {"main_text": "", "boilerplate": "blank"},
+    "http://none.example/": {"main_text": None, "boilerplate": None},
+}
+FORTY = [f"http://forty.example/{n}" for n in range(40)]
+SIXTY = [f"http://sixty.example/{n}" for n in range(60)]
+"""50 pages of three languages, of which five go, five change and ten come."""
+RANK = 0.005
+COUNTS = {
+    "indexed": 104,
+    "dropped_status": 3,
+    "dropped_unavailable": 1,
+    "dropped_noindex": 2,
+    "dropped_outcome": 1,
+    "dropped_duplicate": 2 + 2 + 1,
+}
 
 
-def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(work: Workspace) -> None:
-    urls = ["http://a.example/long", "http://a.example/b", "http://a.example/a"]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "same", digest="D") for url in urls])
-    assert run_index(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 2}
-    assert indexed(work, "same") == ["http://a.example/a"]
-
-    ranks = {"http://a.example/long": 0.5, "http://a.example/b": 0.25}
-    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
-    run_index(work)
-    assert indexed(work, "same") == ["http://a.example/long"]
-
-
-def test_bodies_without_a_digest_are_not_equal(work: Workspace) -> None:
-    urls = ["http://a.example/1", "http://a.example/2"]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "same", digest=None) for url in urls])
-    assert run_index(work).counts == {"indexed": 2, "added": 2}
-
-
-def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -> None:
+@pytest.fixture(scope="module")
+def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
+    """A crawl with an index, of hosts that each serve a test or two."""
+    work = new_work()
     work.config = msgspec.structs.replace(
-        work.config, index=msgspec.structs.replace(work.config.index, anchors=2)
+        work.config, index=msgspec.structs.replace(work.config.index, anchors=ANCHORS)
     )
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "title")])
-    anchors = ["", "first orchard", "second grove", "third meadow"]
-    sources = [{"src": f"http://b.example/{n}", "anchor": text} for n, text in enumerate(anchors)]
-    put(work, "inlinks", [{"dst": "http://a.example/", "count": 4, "sources": sources}])
-
-    run_index(work)
-    assert indexed(work, "grove") == ["http://a.example/"]
-    assert indexed(work, "meadow") == []  # beyond index.anchors
-
-
-def test_a_page_is_found_by_links_to_others_with_its_text(work: Workspace) -> None:
-    work.config = msgspec.structs.replace(
-        work.config, index=msgspec.structs.replace(work.config.index, anchors=3)
-    )
-    urls = [f"http://a.example/{name}" for name in ("", "b", "cc", "gone", "other")]
-    put(work, "pages", map(page, urls))
-    same = [document(url, "title", text_hash=1) for url in urls]
-    same[3] |= {"noindex": True}
-    same[4] |= {"text_hash": 2}
-    put(work, "documents", same)
-    texts = {
-        "": ["", "own"],
-        "b": ["", "second"],
-        "cc": ["", "third", "fourth"],
-        "gone": ["noindex"],
-    }
+    newest, linked, letters = (f"http://{name}.example/" for name in ("newest", "linked", "cafe"))
+    copied = [document(url, "copied", text_hash=1) for url in COPIED]
+    copied[3] |= {"noindex": True}
+    copied[4] |= {"text_hash": 2}
+    languages = ["en", "de", None]
+    documents = [
+        document(newest, "old apples"),
+        document("http://left.example/gone", "left"),
+        document("http://left.example/moved", "left"),
+        document("http://left.example/unknown", "left"),
+        document("http://left.example/hidden", "left", noindex=True),
+        document("http://left.example/image", "left", outcome="unsupported"),
+        document("http://left.example/late", "left", unavailable_after_ms=work.now_ms()),
+        document("http://left.example/kept", "left", unavailable_after_ms=work.now_ms() + 1),
+        *(document(url, "equal", digest="D") for url in EQUAL),
+        *(document(url, "undigested", digest=None) for url in NO_DIGEST),
+        document(linked, "title"),
+        *copied,
+        *(document(url, "twice", text_hash=3) for url in TWO),
+        *(document(url, "", **texts) for url, texts in LINES.items()),
+        *(document(url, f"number{n} both", language="fr") for n, url in enumerate(FORTY)),
+        *(
+            document(url, f"n{n} all", language=languages[n % 3])
+            for n, url in enumerate(SIXTY[:50])
+        ),
+        document(letters, "caf\u0065\u0301"),
+    ]
+    few = [newest, linked, letters, *EQUAL, *NO_DIGEST, *COPIED, *TWO, *LINES]
+    put(work, "pages", [*LEFT_OUT.values(), *map(page, [*few, *FORTY, *SIXTY[:50]])])
+    put(work, "ranks", [{"url": url, "rank": RANK} for url in (*few, *FORTY, *SIXTY)])
+    put(work, "documents", documents)
+    put(work, "documents", [document(newest, "new pears", round=2)], round_=2)
     put(
         work,
         "inlinks",
         [
-            {
-                "dst": f"http://a.example/{name}",
-                "count": len(anchors),
-                "sources": [
-                    {"src": f"http://b.example/{n}", "anchor": text}
-                    for n, text in enumerate(anchors)
-                ],
-            }
-            for name, anchors in texts.items()
+            links(linked, "", "wild orchard", "wide grove", "green meadow", "mown lawn"),
+            links(COPIED[0], "", "own"),
+            links(COPIED[1], "", "second"),
+            links(COPIED[2], "", "third", "fourth"),
+            links(COPIED[3], "noindex"),
         ],
     )
+    run_index(work)
+    return returning(work)
 
-    assert run_index(work).counts["dropped_duplicate"] == 2
+
+@pytest.fixture
+def first(returned: Callable[[], Workspace]) -> Workspace:
+    """That crawl, which the test may change."""
+    return returned()
+
+
+@pytest.fixture(scope="module")
+def searcher(returned: Callable[[], Workspace]) -> Searcher:
+    return Searcher.open(returned())
+
+
+class Later(NamedTuple):
+    """That crawl after changes of several hosts."""
+
+    counts: dict[str, int]
+    searcher: Searcher
+
+
+@pytest.fixture(scope="module")
+def later(returned: Callable[[], Workspace]) -> Later:
+    work = returned()
+    put(
+        work,
+        "pages",
+        [*map(page, SIXTY[5:]), *(page(url, "gone") for url in (*SIXTY[:5], TWO[0]))],
+        3,
+    )
+    changed = [document(url, f"m{n} all", round=3) for n, url in enumerate(SIXTY) if n % 10 == 9]
+    new = [document(SIXTY[n], f"n{n} all", round=3) for n in range(50, 59)]
+    put(work, "documents", [*changed, *new], 3)
+    ranks = {row["url"]: row["rank"] for row in work.read("ranks").collect()}
+    ranks |= {EQUAL[0]: 4 * RANK, EQUAL[1]: 2 * RANK}
+    with work.step("test", 3) as draft:
+        draft.replace["ranks"] = ()
+    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
+    counts = run_index(work).counts
+    return Later(counts, Searcher.open(work))
+
+
+def test_a_page_is_found_as_its_newest_document_says(searcher: Searcher) -> None:
+    assert found(searcher, "pears") == ["http://newest.example/"]
+    assert found(searcher, "apples") == []
+
+
+def test_every_page_left_out_is_counted_by_reason(first: Workspace, searcher: Searcher) -> None:
+    counts = first.store.manifest.history[-1].counts
+    assert counts == COUNTS | {"added": COUNTS["indexed"]}
+    assert found(searcher, "left") == ["http://left.example/kept"]
+
+
+def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(
+    searcher: Searcher, later: Later
+) -> None:
+    assert found(searcher, "equal") == [EQUAL[2]]
+    assert found(later.searcher, "equal") == [EQUAL[0]]
+
+
+def test_bodies_without_a_digest_are_not_equal(searcher: Searcher) -> None:
+    assert sorted(found(searcher, "undigested")) == NO_DIGEST
+
+
+def test_a_page_is_found_by_the_words_of_those_who_link_to_it(searcher: Searcher) -> None:
+    assert found(searcher, "meadow") == ["http://linked.example/"]
+    assert found(searcher, "lawn") == []  # beyond index.anchors
+
+
+def test_a_page_is_found_by_links_to_others_with_its_text(searcher: Searcher) -> None:
     for word in ("own", "second", "third"):
-        assert indexed(work, word) == ["http://a.example/"]
-    assert indexed(work, "fourth") == []  # beyond index.anchors
-    assert indexed(work, "noindex") == []
+        assert found(searcher, word) == [COPIED[0]]
+    assert found(searcher, "fourth") == []  # beyond index.anchors
+    assert found(searcher, "noindex") == []
 
 
-def test_when_a_page_is_gone_the_next_with_its_text_takes_its_place(work: Workspace) -> None:
-    urls = ["http://a.example/", "http://a.example/b"]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "same", text_hash=1) for url in urls])
-    assert run_index(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 1}
-    assert indexed(work, "same") == urls[:1]
-
-    put(work, "pages", [page(urls[0], "gone")])
-    counts = {"indexed": 1, "added": 1, "removed": 1, "dropped_status": 1}
-    assert run_index(work).counts == counts
-    assert indexed(work, "same") == urls[1:]
+def test_when_a_page_is_gone_the_next_with_its_text_takes_its_place(
+    searcher: Searcher, later: Later
+) -> None:
+    assert found(searcher, "twice") == TWO[:1]
+    assert found(later.searcher, "twice") == TWO[1:]
 
 
 @pytest.mark.folder
-def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
-    shown: dict[str, dict[str, Any]] = {
-        "http://main.example/": {"main_text": "main", "boilerplate": "menu\nend"},
-        "http://whole.example/": {"main_text": "whole\nwhole", "boilerplate": None},
-        "http://blank.example/": {"main_text": "", "boilerplate": "blank"},
-        "http://none.example/": {"main_text": None, "boilerplate": None},
-    }
-    put(work, "pages", map(page, shown))
-    put(
-        work,
-        "documents",
-        [document(url, "", host=host_of(url), **texts) for url, texts in shown.items()],
-    )
-    run_index(work)
-
-    folders = {Path(work.root, path).parent for path in files_of(work)}
+def test_main_text_and_the_lines_around_it_are_told_apart(first: Workspace) -> None:
+    folders = {Path(first.root, path).parent for path in files_of(first)}
     searchers = [schema.open_index(folder).searcher() for folder in folders]
-    found = {
+    present = {
         (field, word)
         for field in ("text", "boilerplate")
         for word in ("menu", "main", "end", "whole", "blank")
         if any(searcher.doc_freq(field, word) for searcher in searchers)
     }
-    assert found == {
+    assert present == {
         ("text", "main"),
         ("text", "whole"),
         ("text", "blank"),
         ("boilerplate", "menu"),
         ("boilerplate", "end"),
     }
+
+
+def test_decomposed_letters_are_found_by_composed_ones(searcher: Searcher) -> None:
+    assert found(searcher, "caf\u00e9") == ["http://cafe.example/"]
+    assert found(searcher, "caf\u0065\u0301") == ["http://cafe.example/"]
+
+
+def test_shards_hold_all_pages_once_and_scratch_is_gone(
+    first: Workspace, searcher: Searcher
+) -> None:
+    (layer,) = first.store.manifest.layers("index")
+    metas = [file for file in layer.files if file.path.endswith("meta.json")]
+    parts = group_by_part(metas)
+    languages = ("de", "en", "fr", OTHER)
+    shards = range(1, first.config.index.shards + 1)
+    assert {*parts} == {(shard, language) for shard in shards for language in languages}
+    assert len(metas) == len(parts)
+    assert all(file.rows for file in metas)
+    assert layer.rows == COUNTS["indexed"] == searcher.pages
+    assert searcher.search("both").total == 40
+    assert found(searcher, "number17") == [FORTY[17]]
+    assert not [path for path, _ in first.store.backend.sizes("scratch")]
+
+
+def test_a_new_index_replaces_the_old(first: Workspace) -> None:
+    urls = {row["url"] for row in first.read("documents").collect()}
+    put(first, "pages", [page(url, "gone") for url in urls])
+    assert run_index(first).counts == {"dropped_status": len(urls), "removed": COUNTS["indexed"]}
+    assert first.store.manifest.layers("index") == ()
 
 
 @pytest.mark.folder
@@ -226,170 +293,79 @@ def test_documents_of_an_older_version_are_refused(work: Workspace) -> None:
         draft.replace["documents"] = (Layer(1, (File(path, 1, size, xxh3),)),)
 
     with pytest.raises(StoreError, match=r"(?s)old\.parquet.*older version.*gossamer reparse"):
-        run_index(work)
-
-
-def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
-    urls = [f"http://a.example/{number}" for number in range(40)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
-    run_index(work)
-
-    (layer,) = work.store.manifest.layers("index")
-    metas = [file for file in layer.files if file.path.endswith("meta.json")]
-    assert len(metas) == work.config.index.shards
-    assert all(file.rows for file in metas)
-    assert layer.rows == 40
-    assert Searcher.open(work).search("both").total == 40
-    assert indexed(work, "number17") == ["http://a.example/17"]
-    assert not list((tmp_path / "crawl").glob("scratch/**/*.parquet"))
-
-
-def test_a_new_index_replaces_the_old(work: Workspace) -> None:
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "words")])
-    run_index(work)
-    put(work, "pages", [page("http://a.example/", "gone")])
-    assert run_index(work).counts == {"dropped_status": 1, "removed": 1}
-    assert work.store.manifest.layers("index") == ()
-
-
-def test_the_same_rows_give_the_same_shard(work: Workspace) -> None:
-    urls = [f"http://a.example/{number}" for number in range(20)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "same words") for url in urls])
-    run_index(work)
-    first = indexed(work, "words")
-    run_index(work)
-    assert indexed(work, "words") == first
+        index.run(work)
 
 
 def files_of(work: Workspace) -> set[str]:
     return {file.path for layer in work.store.manifest.layers("index") for file in layer.files}
 
 
-def test_what_did_not_change_is_not_written_again(work: Workspace) -> None:
-    urls = [f"http://a.example/{number}" for number in range(40)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
-    assert run_index(work).counts == {"indexed": 40, "added": 40}
-    before = files_of(work)
-    assert run_index(work).counts == {"indexed": 40}
-    assert files_of(work) == before
+def test_what_did_not_change_is_not_written_again(first: Workspace) -> None:
+    before = files_of(first)
+    assert run_index(first).counts == COUNTS
+    assert files_of(first) == before
 
-    put(work, "documents", [document(urls[7], "changed both", round=2)], round_=2)
-    assert run_index(work).counts == {"indexed": 40, "replaced": 1}
-    assert files_of(work) & before, "the other shard is as it was"
-    assert indexed(work, "changed") == [urls[7]]
-    assert indexed(work, "number7") == []
-    assert Searcher.open(work).search("both").total == 40
+    contents = {path: first.store.backend.read(path) for path in before}
+    searcher = Searcher.open(first)
+    put(first, "documents", [document(FORTY[7], "changed both", language="fr", round=3)], 3)
+    assert run_index(first).counts == COUNTS | {"replaced": 1}
+    (part,) = {part_key(path) for path in before - files_of(first)}
+    assert part in {(1, "fr"), (2, "fr")}, "the other parts are as they were"
+    now = Searcher.open(first)
+    assert found(now, "changed") == [FORTY[7]]
+    assert found(now, "number7") == []
+    assert now.search("both").total == 40
 
-
-@pytest.mark.folder
-def test_the_index_before_is_left_as_it_was(work: Workspace) -> None:
-    """Files of both states are links to the same bytes."""
-    urls = [f"http://a.example/{number}" for number in range(20)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "words") for url in urls])
-    run_index(work)
-    before = {path: Path(work.root, path).read_bytes() for path in files_of(work)}
-    searcher = Searcher.open(work)
-    put(work, "documents", [document(urls[0], "changed", round=2)], round_=2)
-    run_index(work)
-    assert before == {path: Path(work.root, path).read_bytes() for path in before}
-    assert searcher.search("words", limit=100).total == 20
+    # The index before is as it was, too: files of both states are links to the same bytes.
+    assert contents == {path: first.store.backend.read(path) for path in before}
+    assert found(searcher, "number7") == [FORTY[7]]
 
 
-def test_an_updated_index_equals_a_rebuilt_one(work: Workspace) -> None:
-    urls = [f"http://a.example/{number}" for number in range(60)]
-    put(work, "pages", map(page, urls[:50]))
-    languages = ["en", "de", None]
-    put(
-        work,
-        "documents",
-        [document(url, f"n{n} all", language=languages[n % 3]) for n, url in enumerate(urls[:50])],
-    )
-    run_index(work)
-    put(work, "pages", [*map(page, urls[5:]), *(page(url, "gone") for url in urls[:5])])
-    changed = [document(url, f"m{n} all", round=2) for n, url in enumerate(urls) if n % 10 == 9]
-    new = [document(urls[n], f"n{n} all", round=2) for n in range(50, 59)]
-    put(work, "documents", [*changed, *new], round_=2)
-    counts = run_index(work).counts
-    assert {name: counts[name] for name in ("indexed", "added", "replaced", "removed")} == {
-        "indexed": 55,
-        "added": 10,
+def test_an_updated_index_equals_a_rebuilt_one(later: Later) -> None:
+    totals = {name: later.counts[name] for name in ("indexed", "added", "replaced", "removed")}
+    assert totals == {
+        "indexed": COUNTS["indexed"] + 5,
+        "added": 10 + 2,  # EQUAL[0] and TWO[1] take the place of others
         "replaced": 5,
-        "removed": 5,
+        "removed": 5 + 2,
     }
-    searcher = Searcher.open(work)
-    assert searcher.search("all").total == searcher.pages == 55
-    for number, url in enumerate(urls):
+    searcher = later.searcher
+    assert searcher.search("all").total == 55
+    assert searcher.pages == COUNTS["indexed"] + 5
+    for number, url in enumerate(SIXTY):
         word = "m" if number % 10 == 9 else "n"
-        assert indexed(work, f"{word}{number}") == ([url] if number >= 5 else [])
-        assert indexed(work, "m0") == []
+        assert found(searcher, f"{word}{number}") == ([url] if number >= 5 else [])
+    assert found(searcher, "m0") == []
 
 
-def test_a_part_with_many_deleted_documents_is_rewritten(work: Workspace) -> None:
-    urls = [f"http://a.example/{number}" for number in range(40)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "old words") for url in urls])
-    run_index(work)
-    put(work, "documents", [document(url, "new words", round=2) for url in urls[:20]], round_=2)
-    assert run_index(work).counts == {"indexed": 40, "replaced": 20, "renewed": 20}
-    for part in group_by_part(work.store.files("index")).values():
-        assert part_size(work.root, part).dead == 0
-    assert Searcher.open(work).search("old", limit=100).total == 20
-    assert Searcher.open(work).search("new", limit=100).total == 20
+def test_a_part_with_many_deleted_documents_is_rewritten(first: Workspace) -> None:
+    """Both parts in French, which hold the pages of forty.example and no others."""
+    changed = [document(url, "renewed", language="fr", round=3) for url in FORTY[:30]]
+    put(first, "documents", changed, 3)
+    assert run_index(first).counts == COUNTS | {"replaced": 30, "renewed": 10}
+    for (_, language), part in group_by_part(first.store.files("index")).items():
+        assert part_size(first.root, part).dead == 0, language
+    searcher = Searcher.open(first)
+    assert searcher.search("both", limit=100).total == 10
+    assert searcher.search("renewed", limit=100).total == 30
 
 
-def test_static_ranks_are_those_of_indexed_pages_over_their_mean(work: Workspace) -> None:
-    """Pages that were not fetched have ranks, too."""
-    urls = [f"http://a.example/{number}" for number in range(4)]
-    put(work, "pages", map(page, urls[:2]))
-    put(work, "documents", [document(url, "words") for url in urls[:2]])
-    ranks = zip(urls, (0.1, 0.3, 0.4, 0.2), strict=True)
-    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks])
-    run_index(work)
-    found = {row["url"]: row["static_rank"] for row in work.read("indexed").collect()}
-    assert found == pytest.approx({urls[0]: 0.5, urls[1]: 1.5})
-
-
-def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None:
-    urls = [f"http://a.example/{number}" for number in range(4)]
-    put(work, "pages", map(page, urls))
-    put(work, "documents", [document(url, "words") for url in urls])
-    put(work, "ranks", [{"url": url, "rank": 0.25} for url in urls])
-    run_index(work)
-    moved = zip(urls, (0.15, 0.15, 0.55, 0.15), strict=True)
-    ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
-    with work.step("test", 1) as draft:
-        draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)
-    # Its part has two pages and is rewritten.
-    assert run_index(work).counts == {"indexed": 4, "replaced": 1, "renewed": 1}
-    assert indexed(work, "words")[0] == urls[2]
-
-
-def test_what_was_parsed_again_is_written_again(work: Workspace) -> None:
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "old title")])
-    run_index(work)
-    again = frame(work, "documents", [document("http://a.example/", "new title")])
-    with work.step("test", 1) as draft:
-        draft.replace["documents"] = (work.write(again, "documents", 1),)
-    assert run_index(work).counts == {"indexed": 1, "replaced": 1}
-    assert indexed(work, "new") == ["http://a.example/"]
+def test_what_was_parsed_again_is_written_again(first: Workspace) -> None:
+    again = first.read("documents").withColumn("title", F.lit("parsed anew"))
+    with first.step("test", 2) as draft:
+        draft.replace["documents"] = (first.write(again, "documents", 2),)
+    counts = run_index(first).counts
+    assert counts["replaced"] == counts["indexed"] == COUNTS["indexed"]
+    assert Searcher.open(first).search("anew").total == COUNTS["indexed"]
 
 
 def test_an_index_of_another_format_is_rebuilt(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
+    first: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "words")])
-    run_index(work)
-    before = files_of(work)
+    before = files_of(first)
     monkeypatch.setattr(layout, "_SHARD", re.compile("of another format"))
-    assert run_index(work).counts == {"indexed": 1, "added": 1}
-    assert not files_of(work) & before
+    assert run_index(first).counts == COUNTS | {"added": COUNTS["indexed"]}
+    assert not files_of(first) & before
 
 
 @pytest.mark.folder
@@ -476,33 +452,31 @@ def test_a_key_tells_pages_and_hosts_apart(urls: list[str], host: str) -> None:
     assert len(hash_prefix(one)) == 6
 
 
-def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:
-    put(work, "pages", [page("http://a.example/")])
-    put(work, "documents", [document("http://a.example/", "caf\u0065\u0301")])
-    run_index(work)
-    assert indexed(work, "caf\u00e9") == ["http://a.example/"]
-    assert indexed(work, "caf\u0065\u0301") == ["http://a.example/"]
-
-
-def test_the_most_popular_pages_are_a_shard_of_their_own(
+def test_static_ranks_decide_about_the_first_tier(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The most popular pages are a shard of their own."""
     # The package has a function of the module's name.
     monkeypatch.setattr(sys.modules["gossamer.index.indexed_rows"], "MIN_TIERED", 20)
     urls = [f"http://a.example/{number:02}" for number in range(20)]
     put(work, "pages", [page(url) for url in urls])
     put(work, "documents", [document(url, url) for url in urls])
-    put(work, "ranks", [{"url": url, "rank": (n + 1) / 210} for n, url in enumerate(urls)])
+    known = {url: (n + 1) / 210 for n, url in enumerate(urls)}
+    rows = [{"url": url, "rank": rank} for url, rank in known.items()]
+    put(work, "ranks", [*rows, {"url": "http://a.example/unfetched", "rank": 0.5}])
     run_index(work)
     assert popular(work) == set(urls[-2:])
+    # Those of indexed pages, over their mean.
+    held = {row["url"]: row["static_rank"] for row in work.read("indexed").collect()}
+    assert held == pytest.approx({url: rank * 20 for url, rank in known.items()})
 
     ranks = {urls[-1]: 0.01, urls[-2]: 0.08, urls[0]: 0.2}  # falls, falls a little, rises
-    moved = [{"url": url, "rank": ranks.get(url, (n + 1) / 210)} for n, url in enumerate(urls)]
+    moved = [{"url": url, "rank": rank} for url, rank in (known | ranks).items()]
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(frame(work, "ranks", moved), "ranks", 1),)
     run_index(work)
     assert popular(work) == {urls[0], urls[-3], urls[-2]}
-    assert len(indexed(work, "example")) == 10
+    assert len(found(Searcher.open(work), "example")) == 20
 
 
 def popular(work: Workspace) -> set[str]:

@@ -24,6 +24,6 @@ def returning(work: Workspace) -> Callable[[], Workspace]:
         names = [path for path, _ in backend.sizes("manifest")]
         numbered = [path for path in names if re.fullmatch(r"\d+\.json", PurePath(path).name)]
         backend.delete(path for path in numbered if int(PurePath(path).stem) > version)
-        return Workspace(Store.open(backend), work.config, work.clock_ms, work._engine)
+        return Workspace(Store.open(backend), work.config, work.clock_ms, _engine=work.engine)
 
     return returned
