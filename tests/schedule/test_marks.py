@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from gossamer.errors import UsageError
@@ -12,31 +14,30 @@ from gossamer.schedule import generate, update
 from gossamer.schedule.focus import fit_prediction, marking, marks
 from gossamer.state import lsm
 from gossamer.status.explanation import explain
-from gossamer.tables import DATASETS, PAGES
+from gossamer.tables import DATASETS, MARKS, PAGES
 from tests.support.command_line import gossamer
-from tests.support.rows import by_url, put
+from tests.support.rows import by_url, put, put_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable
 
     from gossamer.state.workspace import Workspace
 
 ROSES, ENGINES = "roses tulips lilies", "engines wheels brakes"
 WANTED = [f"http://a.example/{n}" for n in range(6)]
 UNWANTED = [f"http://a.example/{n}" for n in range(6, 12)]
+MARKED = dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES)
 ROSE, ENGINE, NEW = "http://a.example/rose", "http://a.example/engine", "http://a.example/new"
-X = "http://a.example/x"
+RULED, SHORT, X = "http://a.example/ruled", "http://a.example/short", "http://a.example/x"
+FOREVER_MS = 2**42
+
+Texts = Mapping[str, str | None]
+"""The main texts of pages; None: too short to be fit."""
+Links = Iterable[dict[str, Any]]
 
 
-def answered(
-    work: Workspace, texts: Mapping[str, str | None], links: Iterable[dict[str, Any]] = ()
-) -> dict[str, dict[str, Any]]:
-    """Pages answer with these main texts (None: too short to be fit); returns all pages."""
-    round_ = work.round + 1
-    with work.step("test", round_):
-        pass
-    answer = {"outcome": "ok", "round": round_, "fetched_ms": work.now_ms()}
-    put(work, "responses", [answer | {"url": url} for url in texts], round_)
+def found(texts: Texts, links: Links, round_: int) -> dict[str, list[dict[str, Any]]]:
+    """What a round leaves in which pages answer with these texts."""
     documents = [
         {
             "url": url,
@@ -48,10 +49,29 @@ def answered(
         }
         for url, text in texts.items()
     ]
-    put(work, "documents", [{"round": round_} | each for each in documents], round_)
-    put(work, "links", [{"round": round_} | each for each in links], round_)
-    with work.step("parse", round_):
-        pass
+    tables: dict[str, Links] = {
+        "responses": [{"url": url, "outcome": "ok"} for url in texts],
+        "documents": documents,
+        "links": links,
+    }
+    plain = {"round": round_, "fetched_ms": 1_800_000_000_000}
+    return {name: [plain | row for row in rows] for name, rows in tables.items()}
+
+
+def store(work: Workspace, texts: Texts, links: Links = ()) -> None:
+    """Rows of a round that is over, in which these pages were fetched. All of them are fit."""
+    asked = {"status": "fetched", "outcome": "ok", "fetches": 1, "next_fetch_ms": FOREVER_MS}
+    known = [{"url": url, "fit": True} | asked for url in texts]
+    others = {row["dst"] for row in links if not row.get("nofollow")} - {*texts}
+    known += [{"url": url} for url in sorted(others)]
+    round_ = work.round + 1
+    put_all(work, {"pages": known, **found(texts, links, round_)}, round_)
+
+
+def answered(work: Workspace, texts: Texts, links: Links = ()) -> dict[str, dict[str, Any]]:
+    """Pages answer with these main texts; returns all pages."""
+    round_ = work.round + 1
+    put_all(work, found(texts, links, round_), round_, step="parse")
     update.run(work)
     return pages(work)
 
@@ -62,9 +82,19 @@ def pages(work: Workspace) -> dict[str, dict[str, Any]]:
 
 def mark_all(work: Workspace) -> None:
     """Twelve marks, of pages that have answered."""
-    answered(work, dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES))
-    marking.run(work, WANTED, fit=True)
-    marking.run(work, UNWANTED, fit=False)
+    store(work, MARKED)
+    put(work, "pages", [row | {"fit": False} for row in map(pages(work).get, UNWANTED) if row])
+    rows = [
+        {
+            "url": url,
+            "fit": url in WANTED,
+            "marked_ms": work.now_ms(),
+            "words": ["of", *text.split()],
+        }
+        for url, text in MARKED.items()
+    ]
+    with work.step("mark", work.round) as draft:
+        draft.replace |= marks.write_marks(work, pa.Table.from_pylist(rows, MARKS.schema))
 
 
 def fit(work: Workspace, *urls: str) -> list[bool | None]:
@@ -88,28 +118,24 @@ def test_without_marks_nothing_is_written(work: Workspace) -> None:
     assert not work.store.manifest.layers("fit_words")
 
 
-def test_parsed_pages_are_judged_by_their_words(work: Workspace) -> None:
-    mark_all(work)
-    answered(work, {ROSE: ROSES, ENGINE: ENGINES, NEW: None, X: "unheard"})
-    assert fit(work, ROSE, ENGINE, NEW, X) == [True, False, False, True]
-
-
 def test_marks_come_before_rules_and_these_before_words(work: Workspace) -> None:
     with_settings(work, fit_rules=("deny prefix http://a.example/ro", "allow suffix gine"))
     mark_all(work)
-    answered(work, {ROSE: ROSES, ENGINE: ENGINES})
-    assert fit(work, ROSE, ENGINE) == [False, True]
     marking.run(work, [ROSE], fit=True)
     marking.run(work, [ENGINE], fit=False)
+    out, let_in = "http://a.example/root", "http://a.example/gine"
+    answered(work, {ROSE: ROSES, ENGINE: ENGINES, out: ROSES, let_in: ENGINES})
     assert fit(work, ROSE, ENGINE) == [True, False]
-    answered(work, {ROSE: ROSES, ENGINE: ENGINES})
-    assert fit(work, ROSE, ENGINE) == [True, False]
-    marking.run(work, [ROSE, ENGINE], fit=None)
-    assert fit(work, ROSE, ENGINE) == [False, True]
+    assert fit(work, out, let_in) == [False, True]
+    marking.run(work, [out], fit=True)
+    marking.run(work, [let_in], fit=False)
+    assert fit(work, out, let_in) == [True, False]
+    marking.run(work, [ROSE, ENGINE, out, let_in], fit=None)
+    assert fit(work, ROSE, ENGINE, out, let_in) == [False, True, False, True]
 
 
 def test_few_marks_decide_about_their_pages_only(work: Workspace) -> None:
-    answered(work, dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES))
+    store(work, MARKED)
     marking.run(work, UNWANTED[:4], fit=False)
     done = marking.run(work, WANTED, fit=True)
     assert done.counts["words"] == 0
@@ -122,7 +148,7 @@ def test_a_page_may_be_marked_before_it_is_fetched(work: Workspace) -> None:
     assert marking.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
     marking.run(work, UNWANTED, fit=False)
     assert not work.store.manifest.layers("fit_words")
-    answered(work, dict.fromkeys(WANTED) | dict.fromkeys(UNWANTED, ENGINES))
+    answered(work, MARKED | dict.fromkeys(WANTED))
     assert fit(work, *WANTED, *UNWANTED) == [True] * 6 + [False] * 6
     assert learned(work) == {*ROSES.split(), *ENGINES.split()}
     assert all(each.is_read for each in marks.list_marks(work))
@@ -179,6 +205,21 @@ TEXTS: dict[str, str | None] = {
 }
 
 
+@pytest.fixture(scope="module")
+def judged(new_work: Callable[[], Workspace]) -> Workspace:
+    """A crawl in which pages were judged by words and by a rule, and links by what they promise."""
+    work = new_work()
+    with_settings(work, fit_rules=("allow suffix /ruled",), scoring="fit")
+    mark_all(work)
+    put(work, "pages", [{"url": url} for url in (ROSE, RULED)])
+    answered(work, TEXTS | {SHORT: None, RULED: ENGINES}, LINKS)
+    return work
+
+
+def test_parsed_pages_are_judged_by_their_words(judged: Workspace) -> None:
+    assert fit(judged, ROSE, ENGINE, SHORT, X) == [True, False, False, True]
+
+
 def promised(work: Workspace) -> dict[str, float]:
     """What links promise of pages that were not fetched; 0.5: nothing."""
     known = lsm.current(work, PAGES).where("status = 'unfetched'")
@@ -186,47 +227,59 @@ def promised(work: Workspace) -> dict[str, float]:
     return {row["url"].removeprefix("http://a.example/"): row["promise"] for row in rows}
 
 
-def test_links_promise_what_their_pages_and_texts_are_about(work: Workspace) -> None:
-    mark_all(work)
-    answered(work, TEXTS, LINKS)
-    found = promised(work)
+def test_links_promise_what_their_pages_and_texts_are_about(judged: Workspace) -> None:
+    found = promised(judged)
     assert found.keys() == {"by-source", "against", "by-anchor", "by-both", "unknown"}
     assert found["by-both"] > found["by-source"] > found["unknown"] > found["against"]
     assert found["by-anchor"] > found["against"]
     assert found["unknown"] == 0.5
-    state = pages(work)["http://a.example/by-both"]
+    state = pages(judged)["http://a.example/by-both"]
     assert state["judged_links"] == 2
     assert 1.9 < state["fit_links"] / fit_prediction.UNIT < 2
 
 
-def test_a_round_takes_first_what_links_promise(work: Workspace) -> None:
-    with_settings(work, scoring="fit")
-    mark_all(work)
-    answered(work, TEXTS, LINKS)
-    generate.run(work)
-    scores = {row["url"]: row["score"] for row in work.read("fetchlist", work.round).collect()}
-    order = sorted(scores, key=lambda url: -scores[url])
-    names = [url.removeprefix("http://a.example/") for url in order]
-    assert names[0] == "by-both"
-    assert names[-1] == "against"
-    ratio = scores["http://a.example/by-both"] / scores["http://a.example/against"]
-    found = promised(work)
-    assert ratio == pytest.approx(found["by-both"] / found["against"])
+def test_it_is_explained(judged: Workspace) -> None:
+    facts = {
+        url: next(fact.text for fact in explain(judged, url).facts if fact.topic == "fit")
+        for url in (ROSE, RULED, WANTED[0], "http://a.example/by-both")
+    }
+    assert facts[ROSE].startswith("it is fit; its words speak for it, with a score of ")
+    assert facts[ROSE].endswith(", above all lilies, roses, tulips")
+    assert facts[RULED].startswith("it is fit; the rule allow suffix /ruled decides")
+    assert "speak against it" in facts[RULED]
+    assert "you have marked it as wanted, 2027-01-15 08:00 UTC" in facts[WANTED[0]]
+    assert facts["http://a.example/by-both"].startswith("2 links to it promise that by 9")
+
+
+def test_judged_anew_is_judged_as_when_it_came(judged: Workspace) -> None:
+    assert marking.run(judged, [], fit=None, known=True).counts["pages"] == 0
+
+
+def test_a_round_takes_first_what_links_promise(judged: Workspace) -> None:
+    generate.run(judged)
+    listed = judged.read("fetchlist", judged.round).collect()
+    scores = {row["url"].removeprefix("http://a.example/"): row["score"] for row in listed}
+    order = sorted(scores, key=lambda name: -scores[name])
+    assert (order[0], order[-1]) == ("by-both", "against")
+    found = promised(judged)
+    assert scores["by-both"] / scores["against"] == pytest.approx(
+        found["by-both"] / found["against"]
+    )
 
 
 def test_each_visit_adds_its_links(work: Workspace) -> None:
     mark_all(work)
-    answered(work, {ROSE: ROSES}, LINKS[:1])
-    found = answered(work, {NEW: ROSES}, [LINKS[0] | {"src": NEW}])
-    assert found["http://a.example/by-source"]["judged_links"] == 2
-    found = answered(work, {ENGINE: ENGINES})
-    assert found["http://a.example/by-source"]["judged_links"] == 2
+    again, left = "http://a.example/again", "http://a.example/left"
+    known = {"judged_links": 1, "fit_links": 7}
+    put(work, "pages", [{"url": url} | known for url in (again, left)])
+    found = answered(work, {ROSE: ROSES, ENGINE: ENGINES}, [{"src": ROSE, "dst": again}])
+    assert [found[url]["judged_links"] for url in (again, left)] == [2, 1]
+    assert found[again]["fit_links"] > found[left]["fit_links"] == 7
 
 
 def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
-    answered(work, TEXTS, LINKS)
     mark_all(work)
-    assert fit(work, ROSE, ENGINE) == [True, True]
+    store(work, TEXTS, LINKS)
     assert set(promised(work).values()) == {0.5}
     done = marking.run(work, [], fit=None, known=True)
     assert fit(work, ROSE, ENGINE) == [True, False]
@@ -241,12 +294,6 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
     assert {after[url]["judged_links"] for url in before} == {None}
 
 
-def test_judged_anew_is_judged_as_when_it_came(work: Workspace) -> None:
-    mark_all(work)
-    answered(work, TEXTS, LINKS)
-    assert marking.run(work, [], fit=None, known=True).counts["pages"] == 0
-
-
 def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
     with pytest.raises(UsageError, match="mailto:x: is not a URL that can be crawled"):
         marking.run(work, [ROSE, "mailto:x"], fit=True)
@@ -255,25 +302,9 @@ def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
     assert marks.list_marks(work) == []
 
 
-def test_it_is_explained(work: Workspace) -> None:
-    put(work, "pages", [{"url": url} for url in (ROSE, ENGINE, *WANTED)])
-    with_settings(work, fit_rules=("allow suffix gine",))
-    mark_all(work)
-    answered(work, TEXTS, LINKS)
-    facts = {url: {f.topic: f.text for f in explain(work, url).facts} for url in (ROSE, ENGINE)}
-    assert facts[ROSE]["fit"].startswith("it is fit; its words speak for it, with a score of ")
-    assert facts[ROSE]["fit"].endswith(", above all lilies, roses, tulips")
-    assert facts[ENGINE]["fit"].startswith("it is fit; the rule allow suffix gine decides")
-    assert "speak against it" in facts[ENGINE]["fit"]
-    marked = next(f.text for f in explain(work, WANTED[0]).facts if f.topic == "fit")
-    assert "you have marked it as wanted, 2027-01-15 08:00 UTC" in marked
-    target = next(f for f in explain(work, "http://a.example/by-both").facts if f.topic == "fit")
-    assert target.text.startswith("2 links to it promise that by 9")
-
-
 @pytest.mark.usefixtures("shared_engine")
 def test_the_commands_mark_and_list(work: Workspace) -> None:
-    answered(work, {ROSE: ROSES})
+    store(work, {ROSE: ROSES})
     said = gossamer("mark", work.root, ROSE, NEW, "--fit")
     assert "2 marked" in said.stdout
     assert "1 without_text" in said.stdout
