@@ -84,10 +84,6 @@ def in_a_process(
         return process.submit(_fetch, root, list(urls), config, ca_file).result()
 
 
-def fetch(root: Path, urls: Iterable[str], fake: FakeWeb) -> Seen:
-    return in_a_process(root, urls, hurried(fake), fake.ca_file)
-
-
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeWeb]:
     web = Web(hosts=10, pages_per_host=20, mix=Mix.plain(), hostile=True, tls=True)
@@ -104,7 +100,8 @@ def good(fake: FakeWeb) -> list[str]:
 def seen(fake: FakeWeb, good: list[str], tmp_path_factory: pytest.TempPathFactory) -> Seen:
     hostile = [case.url for case in CATALOGUE.values()]
     private = [f"http://{name}.hostile.test/private/" for name in (*RULED, *UNRULED)]
-    return fetch(tmp_path_factory.mktemp("crawl"), [*good, *hostile, *private], fake)
+    folder, urls = tmp_path_factory.mktemp("crawl"), [*good, *hostile, *private]
+    return in_a_process(folder, urls, hurried(fake), fake.ca_file)
 
 
 def test_each_host_ends_as_the_catalogue_says(seen: Seen) -> None:
@@ -211,7 +208,7 @@ def test_what_can_be_read_of_robots_is_obeyed(seen: Seen) -> None:
 
 
 def test_the_target_of_each_redirect_is_checked_again(
-    fake: FakeWeb, seen: Seen, tmp_path: Path
+    fake: FakeWeb, seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     targets = {row["redirect_url"] for row in seen.rows.values()} - {None}
     inside = {url for url in targets if ".hostile.test" not in url}
@@ -221,7 +218,9 @@ def test_the_target_of_each_redirect_is_checked_again(
         "http://127.0.0.1/",
         "http://localhost:22/",
     }
-    again = fetch(tmp_path, [*targets, "file:///etc/passwd", "ftp://ftp.hostile.test/"], fake)
+    monkeypatch.setenv("SSL_CERT_FILE", fake.ca_file or "")
+    urls = [*targets, "file:///etc/passwd", "ftp://ftp.hostile.test/"]
+    again = Fetched(tmp_path, [wanted(url) for url in urls], hurried(fake))
     refused = {url for url, row in again.rows.items() if row["outcome"] == "forbidden_address"}
     assert refused == inside | {"file:///etc/passwd", "ftp://ftp.hostile.test/"}
     assert again.counts["forbidden_address"] == len(refused)

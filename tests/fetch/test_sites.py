@@ -108,7 +108,7 @@ def test_a_secret_does_not_follow_a_redirect_to_another_origin(
 ) -> None:
     with loopback() as other:
         to = target.format(other=other.port)
-        server.answers["/"] = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n".encode()
+        server.answers["/"] = page(b"", [f"Location: {to}"], status="302 Found")
         site = SiteConfig(hosts="http://a.test", **SECRETIVE)
         settings = config(server, sites=(site,))
         first = fetch_url(settings, "http://a.test/")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.messages import Holding, Report
-from gossamer.serve.cluster import members
+from gossamer.serve.cluster import members, replica
 from gossamer.serve.cluster.cover import MAX_STEPS, Part, best
 from gossamer.serve.cluster.follower import deal, share
 from gossamer.serve.cluster.members import GONE_S, Members
@@ -180,7 +180,10 @@ def test_a_node_that_gets_another_place_waits_for_those_that_are_there_only_if_t
 
 
 @pytest.mark.server
-def test_a_node_that_gives_no_sign_loses_its_place_in_the_end() -> None:
+def test_a_node_that_gives_no_sign_loses_its_place_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replica, "PROBE_S", 0.05)
     now_s = 0.0
     with socket.create_server(("127.0.0.1", 0)) as silent:
         at = f"127.0.0.1:{silent.getsockname()[1]}"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
@@ -250,6 +251,9 @@ def cloud(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopbac
     """A server on loopback, to which s3:// leads."""
     monkeypatch.setattr(buckets, "FIRST_RETRIES", 2)
     monkeypatch.setattr(buckets, "FIRST_RETRY_S", 1)
+    monkeypatch.setattr(buckets, "PAUSE_S", 0.3)
+    hurry = {"init_backoff": timedelta(seconds=0.01), "base": 1.5}
+    monkeypatch.setattr(buckets, "BACKOFF", buckets.BACKOFF | hurry)
     for name, value in zip(
         ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"), SECRETS, strict=True
     ):
