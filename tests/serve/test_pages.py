@@ -12,6 +12,10 @@ from tests.support.stored_rounds import HOME, Fetched, store_round
 from tests.support.stored_web import put_inlinks, put_pages, put_rows, store_and_parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import httpx
+
     from gossamer.state.workspace import Workspace
 
 pytestmark = pytest.mark.server
@@ -126,6 +130,12 @@ def test_no_description_of_a_page_that_wants_no_snippet(work: Workspace) -> None
         assert known(client, HOME)["description"] is None
 
 
+@pytest.fixture(scope="module")
+def empty(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
+    with serving(new_work()) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize(
     ("query", "status", "detail"),
     [
@@ -141,13 +151,12 @@ def test_no_description_of_a_page_that_wants_no_snippet(work: Workspace) -> None
         (f"url={HOME}&limit=501", 400, "limit may be at most 500"),
     ],
 )
-def test_what_is_refused(work: Workspace, query: str, status: int, detail: str) -> None:
-    with serving(work) as client:
-        answer = client.get(f"/api/page?{query}")
-        assert (answer.status_code, answer.json()["status"]) == (status, status)
-        assert answer.json()["detail"].startswith(detail)
-        if "offset" not in query and "limit" not in query:
-            assert client.get(f"/page?{query}").status_code == status
+def test_what_is_refused(empty: httpx.Client, query: str, status: int, detail: str) -> None:
+    answer = empty.get(f"/api/page?{query}")
+    assert (answer.status_code, answer.json()["status"]) == (status, status)
+    assert answer.json()["detail"].startswith(detail)
+    if "offset" not in query and "limit" not in query:
+        assert empty.get(f"/page?{query}").status_code == status
 
 
 def test_what_strangers_write_stays_text(work: Workspace) -> None:
@@ -162,6 +171,19 @@ def test_what_strangers_write_stays_text(work: Workspace) -> None:
         assert not page.css("main script, [onclick]")
 
 
+@pytest.fixture(scope="module")
+def linking(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
+    """The server of a crawl that did not follow all links."""
+    work = new_work()
+    page = b"<p>A <a rel=nofollow href=/login>b</a> <a href=/plain>c</a>"
+    store_and_parse(work, [Fetched(HOME, page)])
+    sources = [{"src": HOME, "anchor": ""}]
+    rows = [{"dst": HOME + name, "count": 1, "sources": sources} for name in ("login", "plain")]
+    put_rows(work, "inlinks", rows)
+    with serving(work) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize(
     ("url", "why"),
     [
@@ -174,20 +196,9 @@ def test_what_strangers_write_stays_text(work: Workspace) -> None:
     ],
 )
 def test_a_url_that_was_dropped_is_answered_with_the_reason(
-    work: Workspace, url: str, why: str
+    linking: httpx.Client, url: str, why: str
 ) -> None:
-    linking = b"<p>A <a rel=nofollow href=/login>b</a> <a href=/plain>c</a>"
-    store_and_parse(work, [Fetched(HOME, linking)])
-    put_rows(
-        work,
-        "inlinks",
-        [
-            {"dst": HOME + name, "count": 1, "sources": [{"src": HOME, "anchor": ""}]}
-            for name in ("login", "plain")
-        ],
-    )
-    with serving(work) as client:
-        for place in ("/api/page", "/page"):
-            answer = client.get(place, params={"url": url})
-            assert answer.status_code == 404
-            assert why in answer.text
+    for place in ("/api/page", "/page"):
+        answer = linking.get(place, params={"url": url})
+        assert answer.status_code == 404
+        assert why in answer.text
