@@ -9,7 +9,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from gossamer.state.heartbeats import Heartbeat
-from tests.support.chromium_pages import browser
 from tests.support.search_server import serving
 from tests.support.section_rows import put_sections
 from tests.support.small_index import crawl, put_index
@@ -20,12 +19,11 @@ from tests.support.stored_web import put_inlinks, put_pages, put_rows, store_and
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import BrowserContext
 
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 PAGE = b"""<title>A rose</title><p>It is a plant with flowers and thorns that people like.
@@ -101,26 +99,25 @@ def put_duplicates(work: Workspace) -> None:
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing_serious_and_the_page_fits(
-    browser: Browser, site: str, name: str, scheme: Literal["light", "dark"], width: int
+    context: BrowserContext, site: str, name: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
-    )
     page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.goto(site + PATHS[name])
     found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     told = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS]
     assert told == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("html").get_attribute("lang") == "en"
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("name", PATHS)
 def test_tab_reaches_every_control_in_order_with_a_visible_focus(
-    browser: Browser, site: str, name: str
+    context: BrowserContext, site: str, name: str
 ) -> None:
-    page = browser.new_page()
+    page = context.new_page()
     page.goto(site + PATHS[name])
     page.route(page.url, lambda route: route.abort())  # /status does not update itself meanwhile
     page.evaluate("document.activeElement.blur()")

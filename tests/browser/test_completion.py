@@ -8,16 +8,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.support.chromium_pages import browser, page
 from tests.support.search_server import serving
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-__all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
 
 SERIOUS = ("serious", "critical")
@@ -143,7 +141,8 @@ def test_typing_on_discards_completions_of_the_earlier_text(page: Page, site: st
     assert options(page) == ["apricot"]
 
 
-def test_completions_are_requested_only_after_a_pause(page: Page, site: str) -> None:
+def test_completions_are_requested_only_after_a_pause(browser: Browser, site: str) -> None:
+    page = browser.new_page()  # all pages of a profile have one clock
     asked: list[str] = []
     page.on("request", lambda request: asked.extend([request.url] * ("/api/" in request.url)))
     page.clock.install(time=0)
@@ -157,6 +156,7 @@ def test_completions_are_requested_only_after_a_pause(page: Page, site: str) -> 
     page.clock.run_for(20)
     expect(page.get_by_role("option")).to_have_text("applause")
     assert asked == [f"{site}api/complete?q=appla"]
+    page.close()
 
 
 def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
@@ -167,8 +167,8 @@ def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
     assert page.get_by_role("option").locator("i").count() == 0
 
 
-def test_without_completions_the_box_still_works(browser: Browser, site: str) -> None:
-    page = browser.new_page()
+def test_without_completions_the_box_still_works(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
     visit(page, site)
     page.route("**/api/complete?*", lambda route: route.abort())
     with page.expect_event("requestfailed"):
@@ -181,12 +181,10 @@ def test_without_completions_the_box_still_works(browser: Browser, site: str) ->
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing_serious_in_the_open_list(
-    browser: Browser, site: str, scheme: Literal["light", "dark"], width: int
+    page: Page, site: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{site}search?q=pear")
     page.locator("input[name=q]").fill("ap")
     page.get_by_role("option").first.wait_for()
@@ -195,4 +193,3 @@ def test_axe_finds_nothing_serious_in_the_open_list(
     told = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS]
     assert told == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.chromium_pages import browser
 from tests.support.search_server import serving
 from tests.support.stored_rounds import HOME, Fetched
 from tests.support.stored_web import store_and_parse
@@ -18,11 +17,10 @@ from tests.support.stored_web import store_and_parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext, Page
 
     from gossamer.state.workspace import Workspace
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 SCRIPT = "top.document.title='owned';parent.document.title='owned';fetch('{out}/script')"
@@ -137,33 +135,29 @@ def test_hostile_copies_do_nothing(browser: Browser, work: Workspace, top_level:
         context.close()
 
 
-def test_a_copy_can_be_read_from_its_table_of_contents(browser: Browser, work: Workspace) -> None:
+def test_a_copy_can_be_read_from_its_table_of_contents(page: Page, work: Workspace) -> None:
     body = b"<p><a href='#end'>To the end</a><p style='height:9000px'>text of the page<p id=end>End"
     store_and_parse(work, [Fetched(HOME, body)])
     with serving(work) as client:
-        page = browser.new_page()
         page.goto(str(client.base_url.join(f"/copy?url={HOME}")))
         shown = page.frame_locator("iframe")
         shown.get_by_role("link").click()
         expect(shown.locator("#end")).to_be_in_viewport()
-        page.close()
 
 
-def test_a_page_without_our_headers_does_connect(browser: Browser) -> None:
+def test_a_page_without_our_headers_does_connect(context: BrowserContext) -> None:
     """Without our headers, the same page does connect: so the test above can fail."""
     with counting() as (out, called):
-        page = browser.new_page()
+        page = context.new_page()
         page.set_content(f"<img src={out}/image>", wait_until="load")
         page.close()
         assert called
 
 
-def test_the_copy_is_readable_in_its_frame(browser: Browser, work: Workspace) -> None:
+def test_the_copy_is_readable_in_its_frame(page: Page, work: Workspace) -> None:
     body = "<style>p{color:rgb(1,2,3)}</style><p>Gerührt, nicht geschüttelt".encode("cp1252")
     store_and_parse(work, [Fetched(HOME, body, content_type="text/html; charset=windows-1252")])
     with serving(work) as client:
-        page = browser.new_page()
         page.goto(str(client.base_url.join(f"/copy?url={HOME}")))
         text = page.frame_locator("iframe").locator("p")
         assert text.inner_text() == "Gerührt, nicht geschüttelt"
-        page.close()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.chromium_pages import browser, page
 from tests.support.search_server import EVIL, serving
 from tests.support.small_index import put_index
 from tests.support.standing_pages import NEW, OLD, put_standing
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
-__all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
 
 HOSTILE = f"http://evil.example/{EVIL}"

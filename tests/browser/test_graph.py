@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from gossamer.links import graph
-from tests.support.chromium_pages import browser
 from tests.support.crawled_links import crawl
 from tests.support.search_server import serving
 from tests.support.stored_web import put_pages
@@ -16,11 +15,10 @@ from tests.support.stored_web import put_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from gossamer.state.workspace import Workspace
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 HOME = "http://a.org/"
@@ -42,10 +40,7 @@ def site(new_work: Callable[[], Workspace]) -> Iterator[str]:
         yield f"{client.base_url}/page?url="
 
 
-def test_a_person_clicks_through_the_neighbourhoods(browser: Browser, site: str) -> None:
-    page = browser.new_page()
-    wrong: list[str] = []
-    page.on("console", lambda said: wrong.extend([said.text] * (said.type == "error")))
+def test_a_person_clicks_through_the_neighbourhoods(page: Page, site: str) -> None:
     page.goto(site + HOME)
     page.locator("svg.columns a", has_text="b.org").click()
     page.wait_for_url("**url=http%3A%2F%2Fb.org%2F")
@@ -56,8 +51,6 @@ def test_a_person_clicks_through_the_neighbourhoods(browser: Browser, site: str)
     page.wait_for_url("**hub.org**")
     assert page.locator("svg.columns a").count() == 32
     assert page.locator("svg.columns").get_by_text("and 969 more").is_visible()
-    assert wrong == []
-    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -77,10 +70,9 @@ def test_on_a_phone_the_drawing_is_a_line_that_fits(
     context.close()
 
 
-def test_no_label_lies_outside_of_the_drawing_or_on_another(browser: Browser, site: str) -> None:
+def test_no_label_lies_outside_of_the_drawing_or_on_another(page: Page, site: str) -> None:
     for width in (360, 1_200):
-        context = browser.new_context(viewport={"width": width, "height": 800})
-        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 800})
         for url in (HOME, LONG, "http://hub.org/", "http://b.org/"):
             page.goto(site + url)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -102,4 +94,3 @@ def test_no_label_lies_outside_of_the_drawing_or_on_another(browser: Browser, si
                 > max(one["y"], other["y"]) + HALO
             ]
             assert not overlapping
-        context.close()

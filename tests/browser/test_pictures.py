@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.chromium_pages import browser
 from tests.support.png_pictures import PICTURE, png, with_media
 from tests.support.search_server import serving
 from tests.support.small_index import put_index
@@ -14,16 +13,15 @@ from tests.support.stored_rounds import Fetched
 from tests.support.stored_web import store_and_parse
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import BrowserContext
 
     from gossamer.state.workspace import Workspace
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 
 def test_a_picture_is_shown_where_it_is_stored_and_nobody_else_is_asked(
-    browser: Browser, work: Workspace
+    context: BrowserContext, work: Workspace
 ) -> None:
     store_and_parse(work, [Fetched(PICTURE, png(300, 200), content_type="image/png")])
     pictures = {"stored": PICTURE, "not stored": f"{PICTURE}?other", "none": None}
@@ -36,7 +34,7 @@ def test_a_picture_is_shown_where_it_is_stored_and_nobody_else_is_asked(
     )
     asked: set[str] = set()
     with serving(with_media(work)) as client:
-        page = browser.new_page()
+        page = context.new_page()
         page.on("request", lambda request: asked.add(request.url.split("/")[2]))
         page.goto(str(client.base_url.join("/search?q=rose")))
         shown = {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.chromium_pages import browser, page
 from tests.support.search_server import serving
 from tests.support.small_index import crawl, put_index
 from tests.support.stored_web import put_rows
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
-
-__all__ = ["browser", "page"]
 
 pytestmark = pytest.mark.browser
 
@@ -71,18 +68,15 @@ def test_without_javascript_and_in_the_dark(browser: Browser, site: str) -> None
     context.close()
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, site: str) -> None:
-    context = browser.new_context(viewport={"width": 360, "height": 640})
-    page = context.new_page()
+def test_on_a_phone_nothing_is_wider_than_the_screen(page: Page, site: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
     for path in ("", "search?q=apple", "search?q=pear", "status"):
         page.goto(site + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
-    context.close()
 
 
-def test_on_paper_there_are_results_and_their_addresses_alone(browser: Browser, site: str) -> None:
-    context = browser.new_context(color_scheme="dark")
-    page = context.new_page()
+def test_on_paper_there_are_results_and_their_addresses_alone(page: Page, site: str) -> None:
+    page.emulate_media(color_scheme="dark")
     page.goto(f"{site}search?q=apple")
     page.emulate_media(media="print")
     assert not page.locator("header, footer, aside, nav").filter(visible=True).count()
@@ -91,7 +85,6 @@ def test_on_paper_there_are_results_and_their_addresses_alone(browser: Browser, 
     shown = "link => getComputedStyle(link, '::after').content"
     address = page.locator(".hits h2 a").first.evaluate(shown)
     assert address.startswith('"http://a.example/apple/')
-    context.close()
 
 
 def test_the_status_page_tells_the_steps(page: Page, site: str) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from tests.support.chromium_pages import browser
 from tests.support.search_server import serving
 from tests.support.small_index import crawl
 from tests.support.stored_web import put_rows
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 HOST = "www.example.org/"
@@ -79,10 +77,7 @@ def box(page: Page, label: str) -> Any:
     return page.locator(".treemap > a").filter(visible=True).filter(has_text=re.compile(label))
 
 
-def test_a_person_opens_sections_and_goes_back(browser: Browser, site: str) -> None:
-    page = browser.new_page()
-    wrong: list[str] = []
-    page.on("console", lambda said: wrong.extend([said.text] * (said.type == "error")))
+def test_a_person_opens_sections_and_goes_back(page: Page, site: str) -> None:
     page.goto(site)
     page.get_by_label("Find a domain").fill("EXAMPLE")
     page.keyboard.press("Enter")
@@ -105,8 +100,7 @@ def test_a_person_opens_sections_and_goes_back(browser: Browser, site: str) -> N
     page.wait_for_url("**section=www.example.org%2F&colour=failed")
     page.go_forward()
     page.wait_for_url("**tags%2F&colour=failed")
-    assert (wrong, page.title()) == ([], f"{HOST}tags/: sections – Gossamer")
-    page.close()
+    assert page.title() == f"{HOST}tags/: sections – Gossamer"
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1_280), ("dark", 390)])
@@ -144,24 +138,20 @@ def test_no_box_lies_on_another_and_labels_are_in_their_boxes(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("colour", ["fit", "failed"])
 def test_labels_can_be_read_on_each_colour(
-    browser: Browser, site: str, scheme: Literal["light", "dark"], colour: str
+    page: Page, site: str, scheme: Literal["light", "dark"], colour: str
 ) -> None:
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
+    page.emulate_media(color_scheme=scheme)
     page.goto(f"{site}?domain=example.org&section={HOST}&colour={colour}")
     found = page.evaluate(CONTRAST)
     assert len(found) == 7
     assert min(found) >= LEAST_CONTRAST
     assert len(set(found)) == len(found)
-    context.close()
 
 
-def test_a_click_selects_the_rules(browser: Browser, site: str) -> None:
-    page = browser.new_page()
+def test_a_click_selects_the_rules(page: Page, site: str) -> None:
     page.goto(f"{site}?domain=example.org&section={HOST}view%3Fid")
     page.locator("pre.rules code").first.click()
     selected = page.evaluate("getSelection().toString()")
     assert selected == "\n".join(
         f"deny prefix {scheme}://{HOST}view?id=" for scheme in ("https", "http")
     )
-    page.close()
