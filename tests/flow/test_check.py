@@ -6,7 +6,7 @@ import random
 import shutil
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pytest
@@ -21,6 +21,7 @@ from gossamer.flow import rounds
 from gossamer.flow.check import survey
 from gossamer.flow.check.repair import repair
 from gossamer.index import postings
+from gossamer.index.format.layout import part_key
 from gossamer.schedule import generate
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.stored_copy import Refusal, find
@@ -51,11 +52,12 @@ def web() -> Iterator[FakeWeb]:
 
 @pytest.fixture(scope="module")
 def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of all pages, in several rounds, with an index."""
+    """A crawl of all pages, in two rounds, with an index."""
     folder = tmp_path_factory.mktemp("check") / "crawl"
-    crawl = Crawl.create(str(folder), loopback_settings(web.address), engine)
-    crawl.inject(web.web.seeds())
+    crawl = Crawl.create(str(folder), loopback_settings(web.address, "generate.pages = 25"), engine)
+    crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
     crawl.run()
+    assert len(crawl.work.store.manifest.layers("responses")) == 2
     return folder
 
 
@@ -178,16 +180,12 @@ def test_whatever_follows_from_the_archive_is_repaired(crawl: Crawl) -> None:
     check_repair(reopened(crawl), counts, before)
 
 
-def mark_of(dataset: str) -> tuple[pytest.MarkDecorator, ...]:
-    if dataset == "responses":
-        return (pytest.mark.slow,)
-    return () if dataset in FETCHED else (pytest.mark.long,)
-
-
 @pytest.mark.parametrize(
     ("dataset", "damage"),
     [
-        pytest.param(name, damage, marks=mark_of(name))
+        pytest.param(
+            name, damage, marks=pytest.mark.slow if name == "responses" else pytest.mark.long
+        )
         for name, damage in zip(DATASETS, cycle((flip, gone, cut)), strict=False)
     ],
 )
@@ -264,6 +262,18 @@ CONTRADICTIONS = {
 }
 
 
+def test_documents_that_the_index_lacks_or_should_not_have_are_found_and_mended(
+    crawl: Crawl,
+) -> None:
+    before = indexed(crawl)
+    lost = part_key(crawl.work.store.listed("index")[0].path)
+    rows = crawl.dataset("indexed").collect()
+    without_part(crawl.work, "")
+    held = min(row.url for row in rows if (row.shard, row.index_language) != lost)
+    not_indexed(crawl.work, held)
+    check_mended(crawl, ["documents are missing", "documents are surplus"], before)
+
+
 @pytest.mark.slow
 def test_all_contradictions_are_found_and_mended_at_once(crawl: Crawl) -> None:
     """Each is of another page."""
@@ -273,13 +283,8 @@ def test_all_contradictions_are_found_and_mended_at_once(crawl: Crawl) -> None:
     check_mended(crawl, CONTRADICTIONS, before)
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        pytest.param(what, marks=() if what.startswith("documents are") else pytest.mark.long)
-        for what in CONTRADICTIONS
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("what", CONTRADICTIONS)
 def test_a_contradiction_is_found_and_mended(what: str, crawl: Crawl) -> None:
     before = indexed(crawl)
     url = sorted(before)[len(before) // 2]
@@ -336,21 +341,55 @@ def test_a_round_that_was_interrupted_is_finished_by_a_repair(
     assert len(indexed(crawl)) > 30
 
 
-def test_a_lost_body_is_reported_and_its_document_kept(crawl: Crawl) -> None:
-    documents = crawl.dataset("documents").count()
-    next(Path(crawl.path).glob("warc/*/*.warc.gz")).unlink()
-    crawl = reopened(crawl)
-    crawl.repair()
-    lost = crawl.dataset("responses").where("outcome = 'ok' AND warc_file IS NULL").collect()
+class Repaired(NamedTuple):
+    """A crawl, and what the first pass of its repair has counted."""
+
+    folder: Path
+    counts: dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def repaired(whole: Path, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Repaired:
+    """A file of the archive was gone, and one of the known pages damaged."""
+    folder = shutil.copytree(whole, tmp_path_factory.mktemp("repaired") / "crawl")
+    crawl = Crawl.open(str(folder), engine)
+    gone(next(folder.glob("warc/*/*.warc.gz")))
+    flip(largest(crawl, "pages")[0])
+    return Repaired(folder, reopened(crawl).repair()[0].counts)
+
+
+@pytest.fixture
+def mended(repaired: Repaired, engine: Engine, tmp_path: Path) -> Crawl:
+    """A copy of it."""
+    return Crawl.open(str(shutil.copytree(repaired.folder, tmp_path / "crawl")), engine)
+
+
+def test_what_was_answered_and_known_is_repaired(
+    repaired: Repaired, mended: Crawl, whole: Path, engine: Engine
+) -> None:
+    assert repaired.counts == {"damaged_warc": 1, "damaged_pages": 1}
+    assert wrong(mended.work) == []
+    mended.run()
+    assert wrong(mended.work) == []
+    assert indexed(mended) == indexed(Crawl.open(str(whole), engine))
+
+
+def test_a_lost_body_is_reported_and_its_document_kept(
+    mended: Crawl, whole: Path, engine: Engine
+) -> None:
+    lost = mended.dataset("responses").where("outcome = 'ok' AND warc_file IS NULL").collect()
     assert lost
     url = lost[0].url
-    refusal = find(crawl.work, PageInfo(crawl.work, Lookup(crawl.work)), url)
+    refusal = find(mended.work, PageInfo(mended.work, Lookup(mended.work)), url)
     assert isinstance(refusal, Refusal)
     assert "was lost" in refusal.why
     with pytest.raises(UsageError, match="its record is damaged or missing"):
-        page_of_crawl(crawl.work, url)
-    crawl.reparse()
-    assert crawl.dataset("documents").count() == documents
+        page_of_crawl(mended.work, url)
+    mended.reparse()
+    assert (
+        mended.dataset("documents").count()
+        == Crawl.open(str(whole), engine).dataset("documents").count()
+    )
 
 
 @pytest.mark.parametrize("damage", [gone, flip])
@@ -361,6 +400,8 @@ def test_a_damaged_index_of_the_archive_is_written_again(
     for path in Path(crawl.path).glob("warc/*/*.cdxj"):
         damage(path)
     crawl = reopened(crawl)
-    crawl.repair()
+    with crawl.work.store.lock():
+        next(repair(crawl.work))
     files = [file.path for file in crawl.work.store.listed("warc") if file.path.endswith(".cdxj")]
     assert {Path(path).name: Path(crawl.path, path).read_bytes() for path in files} == written
+    assert wrong(crawl.work) == ["a repair was interrupted before its end"]

@@ -20,7 +20,7 @@ from tests.support.crawl_tables import garbage, tables
 from tests.support.file_damages import cut, flip, gone, indexed, longer, reopened, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gossamer.engine.engine import Engine
     from gossamer.storage.manifest import Listing
@@ -37,13 +37,13 @@ def web() -> Iterator[FakeWeb]:
 
 @pytest.fixture(scope="module")
 def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl of several rounds, whose manifest names hardly any file itself."""
+    """A crawl of three rounds, whose manifest names hardly any file itself."""
     folder = tmp_path_factory.mktemp("listed") / "crawl"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(listings, "NEWEST", {Layer: 1, StepReport: 4})
-        settings = loopback_settings(web.address, "generate.pages = 5")
+        settings = loopback_settings(web.address, "generate.pages = 7")
         crawl = Crawl.create(str(folder), settings, engine)
-        crawl.inject(web.web.seeds())
+        crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
         crawl.run()
     return folder
 
@@ -70,30 +70,29 @@ def swap(one: Path, other: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    "damages",
     [
-        flip,
-        *(pytest.param(damage, marks=pytest.mark.long) for damage in (gone, cut, longer)),
-        None,
+        (flip, swap),
+        *(pytest.param((damage,), marks=pytest.mark.long) for damage in (gone, cut, longer)),
     ],
-    ids=lambda damage: damage.__name__ if damage else "swapped",
+    ids=lambda damages: " and ".join(damage.__name__ for damage in damages),
 )
 def test_listings_are_written_again_and_nothing_is_lost(
-    damage: Callable[[Path], None] | None, crawl: Crawl
+    damages: Sequence[Callable[..., None]], crawl: Crawl
 ) -> None:
-    """One file of each listing is damaged; without a `damage`, two of them are swapped."""
+    """One file of each listing is damaged, or swapped with that of another one."""
     rows = tables(crawl)
     chance = random.Random(3)  # noqa: S311 - damages, not secrets
     chosen = [chance.choice(listing.paths) for listing in crawl.work.store.manifest.listings()]
     assert len(chosen) > 10
     bytes_of = {path: Path(crawl.path, path).read_bytes() for path in chosen}
-    if damage is None:
-        chosen = chosen[: len(chosen) // 2 * 2]
-        for one, other in zip(chosen[::2], chosen[1::2], strict=True):
-            swap(Path(crawl.path, one), Path(crawl.path, other))
-    else:
-        for path in chosen:
-            damage(Path(crawl.path, path))
+    files = [Path(crawl.path, path) for path in chosen]
+    if swap in damages:
+        for one, other in (files[:2], files[2:4], files[4:6]):
+            swap(one, other)
+        files = files[6:]
+    for file in files:
+        damages[0](file)
     crawl = reopened(crawl)
     assert tables(crawl) == rows  # from the other files
     assert damaged(crawl) == set(chosen)
@@ -112,28 +111,28 @@ def test_listings_are_written_again_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in {"warc", HISTORY} else pytest.mark.long)
-        for name in LISTED
-    ],
+    "names",
+    [("warc", HISTORY), *(pytest.param((name,), marks=pytest.mark.long) for name in LISTED)],
+    ids=" and ".join,
 )
 def test_a_listing_without_a_whole_file_is_lost_as_damaged_files_are(
-    name: str, crawl: Crawl
+    names: Sequence[str], crawl: Crawl
 ) -> None:
     before = indexed(crawl)
     archive = {path.name for path in Path(crawl.path).glob("warc/*/*.warc.gz")}
-    lost = listings_of(crawl, name)[0]
-    for path, damage in zip(lost.paths, (flip, gone), strict=True):
-        damage(Path(crawl.path, path))
+    lost = {name: listings_of(crawl, name)[0] for name in names}
+    for listing in lost.values():
+        for path, damage in zip(listing.paths, (flip, gone), strict=True):
+            damage(Path(crawl.path, path))
     crawl = reopened(crawl)
-    assert damaged(crawl) == set(lost.paths)
+    assert damaged(crawl) == {path for listing in lost.values() for path in listing.paths}
     first, second, *_ = crawl.repair()
-    assert first.counts["listings_lost"] == 1
-    if name == HISTORY:
-        assert first.counts["reports_lost"] == lost.entries
-    else:
-        assert first.counts[f"damaged_{name}"] == lost.files
+    assert first.counts["listings_lost"] == len(lost)
+    for name, listing in lost.items():
+        if name == HISTORY:
+            assert first.counts["reports_lost"] == listing.entries
+        else:
+            assert first.counts[f"damaged_{name}"] == listing.files
     assert second.counts["bodies_lost"] == 0
     crawl = reopened(crawl)
     assert wrong(crawl.work) == []

@@ -1,4 +1,4 @@
-"""A crawl whose layers are merged in every round: it is damaged and repaired like any other."""
+"""A crawl whose layers are merged: it is damaged and repaired like any other."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.tables import Dataset
 
-REFRESHES = 2
-
 
 @pytest.fixture(autouse=True)
 def _merging(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,19 +30,20 @@ def _merging(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A crawl of some rounds and harvests; the web goes on."""
+    """A crawl of two rounds that are merged, and a later one; the web goes on."""
     folder = tmp_path_factory.mktemp("merged") / "crawl"
     with (
         FakeWeb(Web(hosts=2, pages_per_host=15, mix=Mix.plain())) as web,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(compaction.step, "FEW", 2)
-        crawl = Crawl.create(str(folder), loopback_settings(web.address), engine)
-        crawl.inject(web.web.seeds())
+        settings = loopback_settings(web.address, "generate.pages = 16")
+        crawl = Crawl.create(str(folder), settings, engine)
+        crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
         crawl.run()
-        for _ in range(REFRESHES):
-            crawl.refresh()
-            crawl.run()
+        patch.setattr(compaction.step, "FEW", 2)
+        compaction.run(crawl.work)
+        crawl.refresh("/$")
+        crawl.run(rounds=1)
         yield folder
 
 
