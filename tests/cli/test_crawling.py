@@ -16,6 +16,7 @@ import pytest
 from gossamer import config
 from gossamer.api.crawl import Crawl
 from gossamer.cli.settings import SETTINGS, apply, new_settings, own_hosts
+from gossamer.flow import rounds
 from tests.support.command_line import Said, gossamer
 from tests.support.loopback import Loopback, page
 
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("shared_engine")
 STRANGER = "http://192.0.2.1/"
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def _without_harvest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody searches these crawls."""
+    monkeypatch.setattr(rounds, "HARVEST", {})
 
 
 def crawl(folder: Path, *words: str, code: int = 0) -> Said:

@@ -1,7 +1,8 @@
-"""Each example runs as a user runs it, on a small crawl."""
+"""Each example runs on a small crawl: one as a user runs it, the others in this process."""
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,13 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from tests.support.command_line import lent
 from tests.support.crawl_settings import loopback_settings
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.engine.engine import Engine
 
 EXAMPLES = ROOT / "examples"
@@ -28,12 +32,12 @@ def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("crawl"))
     with FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake:
         crawl = Crawl.create(folder, loopback_settings(fake.address), engine)
-        crawl.inject(fake.web.seeds())
+        crawl.inject(fake.web.urls("site-0.test"))
         crawl.run()
     return folder
 
 
-def run(folder: Path, name: str, *arguments: str) -> str:
+def run_as_user(folder: Path, name: str, *arguments: str) -> str:
     ended = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *arguments],
         cwd=folder,
@@ -45,17 +49,35 @@ def run(folder: Path, name: str, *arguments: str) -> str:
     return ended.stdout
 
 
-@pytest.mark.server
-def test_crawl_and_search(tmp_path: Path) -> None:
-    steps, _, answers = run(tmp_path, "crawl_and_search.py").partition("\n\n")
+@pytest.fixture
+def run(
+    engine: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., str]:
+    """Runs an example here, on the engine of all tests, which saves imports and an engine."""
+
+    def run_here(name: str, *arguments: str) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        with lent(engine):
+            runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run_here
+
+
+def test_crawl_and_search(run: Callable[..., str]) -> None:
+    steps, _, answers = run("crawl_and_search.py").partition("\n\n")
     assert steps.startswith("1 generate {'pages': 1}\n")
     head, best, *_ = answers.splitlines()
     title = head.partition(" pages for ")[2].strip("'")
     assert best.startswith(f"{title} http://site-0.test/")
 
 
-def test_top_pages(crawled: str, tmp_path: Path) -> None:
-    lines = run(tmp_path, "top_pages.py", crawled).splitlines()
+def test_top_pages(run: Callable[..., str], crawled: str, tmp_path: Path) -> None:
+    lines = run("top_pages.py", crawled).splitlines()
     assert lines[0].split() == ["url", "rank", "inlinks", "depth"]
     ranks = [float(line.split()[1]) for line in lines[1:-1]]
     assert len(ranks) == PAGES
@@ -67,14 +89,14 @@ def test_top_pages(crawled: str, tmp_path: Path) -> None:
 
 
 def test_stored_pages(crawled: str, tmp_path: Path) -> None:
-    lines = run(tmp_path, "stored_pages.py", crawled, "http://site-0.test/").splitlines()
+    lines = run_as_user(tmp_path, "stored_pages.py", crawled, "http://site-0.test/").splitlines()
     assert lines[0] == "round 1: ok, HTTP 200"
     assert any(line.startswith("  content-type: text/html") for line in lines)
     assert "bytes, beginning with b'<!doctype html>" in lines[-1].lower()
 
 
-def test_what_if(crawled: str, tmp_path: Path) -> None:
-    first, *urls = run(tmp_path, "what_if.py", crawled).splitlines()
+def test_what_if(run: Callable[..., str], crawled: str) -> None:
+    first, *urls = run("what_if.py", crawled).splitlines()
     assert first == "3 of 3 selected pages have no query:"
     assert "http://site-0.test/" in urls
     assert len(urls) == 3

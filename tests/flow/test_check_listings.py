@@ -86,13 +86,13 @@ def test_listings_are_written_again_and_nothing_is_lost(
     chosen = [chance.choice(listing.paths) for listing in crawl.work.store.manifest.listings()]
     assert len(chosen) > 10
     bytes_of = {path: Path(crawl.path, path).read_bytes() for path in chosen}
-    files = [Path(crawl.path, path) for path in chosen]
+    left = [Path(crawl.path, path) for path in chosen]
     if swap in damages:
-        for one, other in (files[:2], files[2:4], files[4:6]):
+        for one, other in (left[:2], left[2:4], left[4:6]):
             swap(one, other)
-        files = files[6:]
-    for file in files:
-        damages[0](file)
+        left = left[6:]
+    for path in left:
+        damages[0](path)
     crawl = reopened(crawl)
     assert tables(crawl) == rows  # from the other files
     assert damaged(crawl) == set(chosen)

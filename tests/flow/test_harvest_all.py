@@ -45,7 +45,7 @@ def harvested(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
             "/3": page(b"<p>gamma"),
         }
         made = Crawl.create(str(folder), loopback_settings(server.address, EXACT), engine)
-        made.inject(["http://a.test/"])
+        made.inject(f"http://a.test{path}" for path in server.answers)
         made.run()
         made.refresh()
         made.run()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -61,34 +61,47 @@ def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
     return made
 
 
-def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(crawl: Crawl, fake: FakeWeb) -> None:
-    done = crawl.run()
-    everything = {
-        f"http://{host}{url}" if url.startswith("/") else url
-        for host in fake.web.hosts()
-        for url in fake.web.urls(host)
-    }
-    fetched = {row["url"] for row in crawl.pages().where("status = 'fetched'").collect()}
-    assert fetched == everything
-    assert [report.step for report in done][-len(rounds.HARVEST) :] == list(rounds.HARVEST)
-    title = crawl.dataset("documents").collect()[5]["title"]
-    assert crawl.search(title).hits[0].title == title
-    assert {row["src"] for row in crawl.links().collect()} <= everything
+class Ran(NamedTuple):
+    """A crawl, and the reports of its runs: two of a round each, and one without a limit."""
+
+    crawl: Crawl
+    told: list[tuple[str, str]]
+    first: list[StepReport]
+    second: list[StepReport]
+    last: list[StepReport]
 
 
-def test_rounds_are_bounded_announced_reported_and_go_on(crawl: Crawl) -> None:
+@pytest.fixture(scope="module")
+def ran(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    folder = tmp_path_factory.mktemp("ran") / "crawl"
+    crawl = Crawl.create(str(folder), loopback_settings(fake.address), engine)
+    crawl.inject(fake.web.seeds())
     told: list[tuple[str, str]] = []
     first = crawl.run(
         rounds=1,
         announce=lambda step, _round: told.append(("begins", step)),
         report=lambda done: told.append(("ends", done.step)),
     )
+    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run())
+
+
+def test_rounds_are_bounded_announced_reported_and_go_on(ran: Ran) -> None:
     steps = [*ALL, *rounds.HARVEST]
-    assert [report.step for report in first] == steps
-    assert told == [pair for step in steps for pair in (("begins", step), ("ends", step))]
-    second = crawl.run(rounds=1)
-    assert {report.round for report in first} == {1}
-    assert {report.round for report in second} == {2}
+    assert [report.step for report in ran.first] == steps
+    assert ran.told == [pair for step in steps for pair in (("begins", step), ("ends", step))]
+    assert {report.round for report in ran.first} == {1}
+    assert {report.round for report in ran.second} == {2}
+
+
+def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(ran: Ran, fake: FakeWeb) -> None:
+    everything = {url for host in fake.web.hosts() for url in fake.web.urls(host)}
+    fetched = {row["url"] for row in ran.crawl.pages().where("status = 'fetched'").collect()}
+    assert fetched == everything
+    steps = [report.step for report in ran.last]
+    assert steps == [*ALL, "generate", *rounds.HARVEST]
+    title = ran.crawl.dataset("documents").collect()[5]["title"]
+    assert ran.crawl.search(title).hits[0].title == title
+    assert {row["src"] for row in ran.crawl.links().collect()} <= everything
 
 
 def test_no_round_starts_after_the_time_limit(crawl: Crawl) -> None:

@@ -28,7 +28,8 @@ def test_no_file_imports_a_test_file() -> None:
     assert not [
         f"{path.relative_to(TESTS)}: {name}"
         for path in TESTS.rglob("*.py")
-        for name in imported_names(path.read_text(encoding="utf-8"))
+        if "test_" in (source := path.read_text(encoding="utf-8")).replace("def test_", "")
+        for name in imported_names(source)
         if ".test_" in f".{name}"
     ]
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # Typer makes all commands whenever one is called, which takes longer than most of them. Tests call
 # hundreds, also by its CliRunner.
-typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
+typer.main.get_command = cache(typer.main.get_command)
+vars(typer.testing)["_get_command"] = typer.main.get_command
 
 
 class Said(NamedTuple):

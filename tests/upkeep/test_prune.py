@@ -171,15 +171,29 @@ def texts(work: Workspace) -> dict[str, bytes]:
 
 @pytest.mark.folder
 @pytest.mark.parametrize(
-    ("seed", "versions", "days"), [(1, 1, 0), (2, 2, 0), (3, 0, 3), (4, 2, 2.5)]
+    ("seed", "versions", "days", "rounds"),
+    [
+        (1, 1, 0, 8),
+        (3, 0, 3, 8),
+        (4, 2, 2.5, 8),
+        *(
+            pytest.param(seed, versions, days, 16, marks=pytest.mark.long)
+            for seed, versions, days in ((1, 1, 0), (2, 2, 0), (3, 0, 3), (4, 2, 2.5))
+        ),
+    ],
 )
 def test_what_the_settings_keep_stays(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, seed: int, versions: int, days: float
+    work: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+    versions: int,
+    days: float,
+    rounds: int,
 ) -> None:
     monkeypatch.setattr(compaction.step, "FEW", 2)
     monkeypatch.setattr(prune.step, "SMALL_BYTES", 8_000)
     site = Site(seed)
-    for round_ in range(1, 17):
+    for round_ in range(1, rounds + 1):
         site.happen(work, round_)
         if round_ % 4:
             continue
@@ -298,14 +312,15 @@ def test_an_archive_is_pruned_when_it_has_grown(
     monkeypatch.setattr(prune.step, "FEW", 4)
     site, runs, copied = Site(8), [], 0
     pruning(work, date_of(99), warc_versions=1)
-    for round_ in range(1, 26):
+    rounds = 14
+    for round_ in range(1, rounds + 1):
         site.happen(work, round_)
         if prune.is_due(work):
             runs.append(round_)
             copied += prune.run(work).counts["files_copied"]
     assert len(runs) > 2
     assert all(after - before >= prune.step.FEW for before, after in pairwise([0, *runs]))
-    assert copied < 4 * 25
+    assert copied < 4 * rounds
 
 
 def test_without_a_setting_nothing_ever_goes(work: Workspace) -> None:

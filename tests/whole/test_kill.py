@@ -25,10 +25,12 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from tests.support import small_index
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, garbage, tables
 from tests.support.merging_program import GOSSAMER, MERGING
+from tests.support.small_index import put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -318,10 +320,12 @@ def graph_of(folder: Path) -> dict[str, str]:
 
 
 def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
-    whole: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    before = sorted((whole / "manifest").iterdir())
-    serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
+    folder = tmp_path / "crawl"
+    put_index(small_index.crawl(folder), [{"url": "http://a.test/", "text": "a page"}])
+    before = sorted((folder / "manifest").iterdir())
+    serve = [*GOSSAMER, "serve", str(folder), "--port", "0"]
     for number in (signal.SIGKILL, signal.SIGTERM):
         # Processes of the server that is killed may remove their files after it has ended.
         own = tmp_path / number.name
@@ -333,7 +337,7 @@ def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
             with urllib.request.urlopen(f"{url}api/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
                 assert answer.status == 200
             server.send_signal(number)
-        assert sorted((whole / "manifest").iterdir()) == before
+        assert sorted((folder / "manifest").iterdir()) == before
     assert server.returncode == 0
     assert list(own.iterdir()) == []
 
