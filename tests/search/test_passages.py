@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.stored_document import Window
-from gossamer.search.passages import MAX_MATCHES, WIDE_CHARS, Passages
+from gossamer.search.passages import MAX_MATCHES, MAX_TRIES, WIDE_CHARS, Passages
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
@@ -61,3 +61,11 @@ def test_each_place_of_a_word_is_found_once() -> None:
     window = Window(b"red fig, red fig, red", first=True, last=True)
     matches = passages(["red", "fig", "plum"])._matches(window)
     assert [place for place, _ in islice(matches, 9)] == [0, 4, 9, 13, 18]
+
+
+def test_a_phrase_is_found_by_its_longest_word_however_often_others_occur() -> None:
+    phrase: dict[Unit, float] = {("red", "plum"): 1.0}
+    words = [Words("red plum")]
+    wanted = Passages(words, phrase, (), analyzer_for("en"), WORTHS.__getitem__, 1)
+    assert wanted.worth("plum red " + "red " * MAX_TRIES) == 0
+    assert wanted.worth("red " * MAX_TRIES + "red plum") == 1 + 1000 * WORTHS["red"]

@@ -39,6 +39,8 @@ right in 998 of 1,000 of these. Of three words 56 % reach it (995 right), of two
 3 % (989): bench/language.py."""
 MIN_LETTERS = 16
 """Bytes of letters below which no language is returned: six ideographs, eight Cyrillic letters."""
+COUNTED_CHARS = 200
+"""Characters of a sample, at least, of which the letters are counted."""
 TRAIT_CHARS = 300
 """Characters of a sample that are searched for what distinguishes related languages."""
 MAX_DOUBT = 1.0
@@ -221,7 +223,7 @@ def _samples(text: str) -> Iterator[str]:
 
 def _letters(sample: str) -> int:
     """Estimate the bytes of letters, to a few per cent. The detector's n-grams consist of bytes."""
-    strided = sample[:: len(sample) // 200 or 1]
+    strided = sample[:: len(sample) // COUNTED_CHARS or 1]
     if strided.isascii():  # many times as fast
         letters = len(strided.encode().translate(None, _NO_LETTERS))
     else:
