@@ -160,6 +160,12 @@ def test_an_explanation_adds_up_to_the_score(
         assert (told["freshness"]["value"] > 0.9) == ("news" in query and hit.host[0] == "f")
 
 
+def test_only_what_asks_for_an_explanation_gets_one(searcher: Searcher) -> None:
+    for found in (searcher.search("shares"), searcher.answer(Question("shares"))):
+        assert found.hits
+        assert all(hit.explanation is None for hit in found.hits)
+
+
 def test_what_was_meant_is_looked_for_in_words_alone(searcher: Searcher) -> None:
     """Names of filters and URLs are no words that somebody misspelt."""
     assert searcher.search("grafds").corrected == "grafts"
