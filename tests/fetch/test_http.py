@@ -423,6 +423,15 @@ def test_nobody_is_asked_twice(server: Loopback, said: bytes) -> None:
     assert server.paths == ["/page"]
 
 
+def test_nobody_who_began_to_answer_is_asked_again(server: Loopback) -> None:
+    """RFC 9112 §9.3.1: a request is sent again if the connection had been idle, not otherwise."""
+    server.answers["/page"] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Ha"
+    urls = ("http://a.test/none", PAGE)
+    _, answer = fetch(config(server), *(Request(url, LIMIT) for url in urls))
+    assert answer.outcome == "broken"
+    assert (server.paths, server.opened) == (["/none", "/page"], 1)
+
+
 def test_a_connection_closed_while_idle_is_replaced(server: Loopback) -> None:
     async def once(_: StreamReader, writer: StreamWriter) -> None:
         writer.write(page(TEXT))

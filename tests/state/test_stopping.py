@@ -20,6 +20,7 @@ from tests.support.loopback import Loopback, page
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
+    from collections.abc import Iterator
     from pathlib import Path
 
     from gossamer.engine.engine import Engine
@@ -54,6 +55,33 @@ def crawl(folder: Path) -> subprocess.Popen[str]:
 def steps(folder: Path) -> list[str]:
     with Crawl.open(str(folder)) as opened:
         return [done.step for done in opened.work.store.manifest.history]
+
+
+@pytest.fixture
+def heard() -> Iterator[list[int]]:
+    """The signals that this process has got. Its handlers are given back."""
+    numbers = (*stopping.SIGNALS, signal.SIGHUP, stopping.WATCHED)
+    found: list[int] = []
+    before = {each: signal.signal(each, lambda got, _: found.append(got)) for each in numbers}
+    yield found
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_process_that_is_watched_over_is_stopped_by_its_parent_only(heard: list[int]) -> None:
+    stopping.leave_to_parent()
+    for number in (*stopping.SIGNALS, signal.SIGHUP):
+        signal.raise_signal(number)
+    assert not heard
+    stopping.obey_parent()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(stopping.WATCHED)
+
+
+def test_a_process_that_is_about_to_end_heeds_nobody(heard: list[int]) -> None:
+    stopping.heed_nobody()
+    signal.raise_signal(stopping.WATCHED)
+    assert not heard
 
 
 @pytest.mark.slow
