@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from msgspec import structs
 
 from gossamer import Crawl
 from gossamer.errors import ConfigError, UsageError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 HOME = "http://site.test/"
 SETTINGS = """
@@ -40,66 +40,110 @@ PAGES = ("a", "b", "c", "tags/x", "tags/kept", "d.ics", "e?print=1")
 LET_IN = {"", "a", "b", "c", "tags/kept"}
 NEWS = "deny pattern /[bc]$"
 
-
-@contextmanager
-def served(folder: Path) -> Iterator[FakeWeb]:
-    """The site, whose pages are files of the folder."""
-    (folder / "tags").mkdir(parents=True)
-    links = "".join(f"<a href='/{name}'>{name}</a> " for name in PAGES)
-    for seed, name in enumerate(("index.html", *(name.partition("?")[0] for name in PAGES))):
-        text = f"<!doctype html><title>{name}</title><p>{' '.join(prose(seed, 120))}{links}"
-        (folder / name).write_text(text, encoding="utf-8")
-    with FakeWeb(Web(hosts=0, docs={"site.test": folder})) as fake:
-        yield fake
+Pages = dict[str, tuple[str, Iterable[str]]]
+"""Texts and links by path."""
 
 
-def begun(folder: Path, site: FakeWeb, engine: Engine) -> Crawl:
+def write_pages(folder: Path, pages: Pages) -> None:
+    """A site of files."""
+    for name, (text, links) in pages.items():
+        path = folder / (name.partition("?")[0] or "index.html")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        anchors = " ".join(f"<a href='/{link}'>{link}</a>" for link in links)
+        page = f"<!doctype html><title>{name}</title><p>{text}{anchors}"
+        path.write_text(page, encoding="utf-8")
+
+
+def site_pages() -> Pages:
+    """All pages link to all."""
+    texts = [" ".join(prose(seed, 120)) for seed in range(len(PAGES) + 1)]
+    return {name: (text, PAGES) for name, text in zip(("", *PAGES), texts, strict=True)}
+
+
+def begun(folder: Path, address: str, engine: Engine) -> Crawl:
     """A crawl of the site that has not fetched anything."""
     (folder / "rules").mkdir(parents=True)
     (folder / "rules" / "files.txt").write_text(FILE)
-    made = Crawl.create(str(folder), loopback_settings(site.address, SETTINGS), engine)
+    made = Crawl.create(str(folder), loopback_settings(address, SETTINGS), engine)
     made.filters.add([STORED])
     made.inject([HOME])
     return made
 
 
+TYPED_HOME = "http://typed.test/"
+TYPED = ("deny type text/plain", "deny language de")
+GERMAN = 4 * (
+    "Der schnelle braune Fuchs springt über den faulen Hund, während die Katze am Fenster sitzt "
+    "und den Vögeln im Garten zusieht. Niemand weiß, wohin sie am Abend gehen wird. "
+)
+
+
+def typed_pages() -> Pages:
+    """A German page is the only one that links to the last two."""
+    english = [" ".join(prose(seed, 120)) for seed in range(100, 104)]
+    return {
+        "": (english[0], ("a", "german")),
+        "a": (english[1], ()),
+        "german": (GERMAN, ("n", "n.txt")),
+        "n": (english[2], ()),
+        "n.txt": (english[3], ()),
+    }
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[FakeWeb]:
-    with served(tmp_path / "site") as fake:
+    write_pages(tmp_path / "site", site_pages())
+    with FakeWeb(Web(hosts=0, docs={"site.test": tmp_path / "site"})) as fake:
         yield fake
 
 
 @pytest.fixture
-def crawl(site: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
-    return begun(tmp_path / "crawl", site, engine)
+def crawl(engine: Engine, tmp_path: Path) -> Crawl:
+    """A crawl of the site, which is not there."""
+    return begun(tmp_path / "crawl", "127.0.0.1:1", engine)
+
+
+class Whole(NamedTuple):
+    """A crawl that has ended; its sites are gone."""
+
+    crawl: Crawl
+    reports: list[StepReport]
 
 
 @pytest.fixture(scope="module")
-def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl that has ended; its site is gone."""
+def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Of the site, and of another one with a German page, whose language and type are refused."""
     folder = tmp_path_factory.mktemp("crawled")
-    with served(folder / "site") as fake:
-        begun(folder / "crawl", fake, engine).run()
-    return folder / "crawl"
+    write_pages(folder / "site", site_pages())
+    write_pages(folder / "typed", typed_pages())
+    with FakeWeb(Web(hosts=0, docs={f"{n}.test": folder / n for n in ("site", "typed")})) as fake:
+        made = begun(folder / "crawl", fake.address, engine)
+        made.filters.add(TYPED)
+        made.inject([TYPED_HOME])
+        return Whole(made, list(made.run()))
 
 
 @pytest.fixture
-def crawled(whole: Path, engine: Engine, tmp_path: Path) -> Crawl:
-    return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
+def crawled(whole: Whole, engine: Engine, tmp_path: Path) -> Crawl:
+    """A copy of that crawl."""
+    return Crawl.open(str(shutil.copytree(whole.crawl.path, tmp_path / "crawl")), engine)
 
 
 def known(crawl: Crawl) -> dict[str, dict[str, Any]]:
-    return {url.removeprefix(HOME): row for url, row in by_url(crawl.pages()).items()}
+    """The pages of the site by path."""
+    rows = by_url(crawl.pages())
+    return {url.removeprefix(HOME): row for url, row in rows.items() if url.startswith(HOME)}
 
 
-def findable(crawl: Crawl) -> set[str]:
-    rows = by_url(crawl.dataset("indexed").select("url").distinct())
-    return {url.removeprefix(HOME) for url in rows}
+def findable(crawl: Crawl, home: str = HOME) -> set[str]:
+    urls = by_url(crawl.dataset("indexed").select("url").distinct())
+    return {url.removeprefix(home) for url in urls if url.startswith(home)}
 
 
-def test_links_are_dropped_by_rules_and_counted(crawl: Crawl) -> None:
-    reports = crawl.run()
-    parsed = next(each.counts for each in reports if each.step == "parse" and each.round == 1)
+def test_links_are_dropped_by_rules_and_counted(whole: Whole) -> None:
+    crawl = whole.crawl
+    reports = [done for done in whole.reports if (done.step, done.round) == ("parse", 1)]
+    (parsed,) = (done.counts for done in reports)
     dropped = {name: n for name, n in parsed.items() if name.startswith("dropped_rule")}
     assert dropped == {
         "dropped_rule_prefix": 1,
@@ -112,7 +156,10 @@ def test_links_are_dropped_by_rules_and_counted(crawl: Crawl) -> None:
 
 
 @pytest.mark.slow
-def test_refused_pages_leave_the_index_and_come_back(crawl: Crawl) -> None:
+def test_refused_pages_leave_the_index_and_come_back(
+    site: FakeWeb, engine: Engine, tmp_path: Path
+) -> None:
+    crawl = begun(tmp_path / "crawl", site.address, engine)
     crawl.run()
     crawl.inject([f"{HOME}c"])
     crawl.filters.add([NEWS])
@@ -160,9 +207,10 @@ def test_what_depends_on_due_pages_and_cash_follows(crawled: Crawl) -> None:
     crawled.filters.add([NEWS])
     crawled.filters.apply()
     due = sum(row.pages for row in crawled.dataset("due_times").collect())
-    assert due == len(LET_IN) - 2
+    pages = by_url(crawled.pages()).values()
+    assert due == len(pages) - 2 > len(LET_IN) - 2
     (virtual,) = crawled.dataset("virtual_page").collect()
-    held = sum(row["cash"] + virtual.given for row in known(crawled).values())
+    held = sum(row["cash"] + virtual.given for row in pages)
     assert held + virtual.kept == virtual.brought
 
 
@@ -279,7 +327,9 @@ def test_commands(crawled: Crawl, tmp_path: Path) -> None:
     assert looked.stdout.splitlines() == [
         f"         2  {NEWS} (the store)",
         f"            {HOME}b",
-        "2 pages would be excluded, 0 were already; 0 would be let in again",
+        "         1  deny type text/plain (the store)",
+        f"            {TYPED_HOME}n.txt",
+        "2 pages would be excluded, 1 were already; 0 would be let in again",
     ]
     applied = json.loads(gossamer("filter", "apply", path, "--json").stdout)
     assert applied["counts"]["refused"] == 2
@@ -312,58 +362,37 @@ def test_built_in_filters_apply_to_known_pages_too(work: Workspace) -> None:
     assert found.counts == {"refused": 2, "still_refused": 0, "seeds_kept": 1, "restored": 0}
 
 
-TYPED = """
-filter.rules = ["deny type text/plain", "deny language de"]
-parse.wellknown_paths = []
-"""
-GERMAN = (
-    "Der schnelle braune Fuchs springt über den faulen Hund, während die Katze am Fenster sitzt "
-    "und den Vögeln im Garten zusieht. Niemand weiß, wohin sie am Abend gehen wird. "
-)
-
-
-@pytest.fixture
-def typed(site: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
-    """A crawl of the site, in which `b` is German, and links to a further page."""
-    page = tmp_path / "site" / "b"
-    page.write_text(
-        f"<!doctype html><title>b</title><p>{GERMAN * 4}<a href='/n'>n</a> <a href='/n.txt'>t</a>"
-    )
-    for seed, name in enumerate(("n", "n.txt"), 100):
-        (tmp_path / "site" / name).write_text(f"<title>n</title><p>{' '.join(prose(seed, 120))}")
-    settings = loopback_settings(site.address, TYPED)
-    made = Crawl.create(str(tmp_path / "typed"), settings, engine)
-    made.inject([HOME])
-    return made
-
-
-def test_a_refused_language_is_not_indexed_and_its_links_are_followed(typed: Crawl) -> None:
-    reports = typed.run()
-    assert sum(each.counts.get("filtered", 0) for each in reports if each.step == "parse") == 1
-    documents = by_url(typed.dataset("documents"))
-    refused = documents[f"{HOME}b"]
+def test_a_refused_language_is_not_indexed_and_its_links_are_followed(whole: Whole) -> None:
+    counts = [each.counts for each in whole.reports if each.step == "parse"]
+    assert sum(each.get("filtered", 0) for each in counts) == 1
+    documents = by_url(whole.crawl.dataset("documents"))
+    refused = documents[f"{TYPED_HOME}german"]
     assert (refused["outcome"], refused["detail"]) == ("filtered", "deny language de")
-    assert documents[f"{HOME}n"]["outcome"] == "parsed"
-    assert "b" not in findable(typed)
-    assert {"a", "n"} <= findable(typed)
-    facts = {fact.topic: fact.text for fact in typed.explain(f"{HOME}b").facts}
+    assert documents[f"{TYPED_HOME}n"]["outcome"] == "parsed"
+    assert findable(whole.crawl, TYPED_HOME) == {"", "a", "n"}
+    facts = {fact.topic: fact.text for fact in whole.crawl.explain(f"{TYPED_HOME}german").facts}
     assert facts["index"].endswith("refuses its language: deny language de")
 
 
-def test_a_refused_type_is_not_downloaded(typed: Crawl) -> None:
-    typed.run()
-    (answer,) = typed.dataset("responses").where("url LIKE '%n.txt'").collect()
+def test_a_refused_type_is_not_downloaded(whole: Whole) -> None:
+    (answer,) = whole.crawl.dataset("responses").where("url LIKE '%n.txt'").collect()
     assert (answer.outcome, answer.detail) == ("filtered_type", "deny type text/plain")
     assert (answer.http_status, answer.body_bytes, answer.warc_file) == (200, None, None)
-    row = known(typed)["n.txt"]
+    row = by_url(whole.crawl.pages())[f"{TYPED_HOME}n.txt"]
     assert (row["status"], row["outcome"], row["stored_ms"]) == ("excluded", "filtered_type", None)
     assert row["next_fetch_ms"] > row["fetched_ms"]
 
 
 @pytest.mark.slow
-def test_a_type_that_is_refused_later_leaves_the_index_and_comes_back(typed: Crawl) -> None:
-    no_rules = structs.replace(typed.work.config.filter, rules=())
-    typed.work.config = structs.replace(typed.work.config, filter=no_rules)
+def test_a_type_that_is_refused_later_leaves_the_index_and_comes_back(
+    site: FakeWeb, engine: Engine, tmp_path: Path
+) -> None:
+    german = typed_pages()
+    added = {"b": german["german"], "n": german["n"], "n.txt": german["n.txt"]}
+    write_pages(tmp_path / "site", added)
+    settings = loopback_settings(site.address, "parse.wellknown_paths = []")
+    typed = Crawl.create(str(tmp_path / "typed"), settings, engine)
+    typed.inject([HOME])
     typed.run()
     everything = findable(typed)
     assert everything == {"", "n.txt", "n", *PAGES}
