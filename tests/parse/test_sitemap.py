@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import time
-import zlib
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.listing import sitemap
 from gossamer.parse.listing.sitemap import (
     MAX_BYTES,
     MAX_PARTS,
@@ -266,15 +265,16 @@ def test_gzip_is_bounded_and_read_as_far_as_it_goes() -> None:
     assert gunzip(b"no gzip", MAX_BYTES) == b""
 
 
-def test_a_bomb_is_cut() -> None:
-    compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
-    parts = [compressor.compress(b" " * (1 << 20)) for _ in range(MAX_BYTES // (1 << 20) + 10)]
-    bomb = b"".join((*parts, compressor.flush()))
-    assert len(bomb) < 100_000
-    assert len(gunzip(bomb, 1 << 20)) == 1 << 20
-    start = time.process_time()
-    assert parse_sitemap(bomb) is None
-    assert time.process_time() - start < 10
+def test_a_bomb_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap, "MAX_BYTES", 1 << 20)
+    entries = [f"<url><loc>http://a.example/{number}</loc></url>" for number in (1, 2)]
+    body = urlset((" " * (2 << 20)).join(entries))
+    bomb = gzip.compress(body)
+    assert len(bomb) < 10_000
+    for sent in (body, bomb):
+        found = parse_sitemap(sent)
+        assert found is not None
+        assert found.entries == (ONE,)
 
 
 PIECES = st.sampled_from(
