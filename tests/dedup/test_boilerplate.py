@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -12,11 +12,12 @@ from gossamer.dedup import boilerplate
 from gossamer.dedup.own_texts import BoilerplateSplitter, join_boilerplate_lines, own_sketches
 from gossamer.web.lines import line_hash
 from gossamer.web.sketches import hash_and_sketch
+from tests.support.earlier_states import returning
 from tests.support.planted_duplicates import document, edited, prose, similarity, standing, store
 from tests.support.rows import by_url, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gossamer.state.workspace import Workspace
 
@@ -34,9 +35,9 @@ def page(
 
 
 def site(
-    name: str, pages: Iterable[int], template: Iterable[str] = TEMPLATE
+    name: str, pages: Iterable[int], template: Iterable[str] = TEMPLATE, seed: int = 0
 ) -> list[dict[str, Any]]:
-    return [page(f"http://{name}.example/{n}", prose(n, 150), template) for n in pages]
+    return [page(f"http://{name}.example/{n}", prose(seed + n, 150), template) for n in pages]
 
 
 def counted(
@@ -70,35 +71,173 @@ def survivors(work: Workspace) -> dict[str, str]:
     return {url: row["survivor"] for url, row in rows.items() if row["survivor"]}
 
 
-@pytest.mark.parametrize(
-    ("pages", "having", "is_found"), [(9, 9, False), (10, 3, False), (10, 4, True)]
-)
+SIZES = {(9, 9): False, (10, 3): False, (10, 4): True}
+"""Of hosts with so many texts, so many of which have a line: whether it is boilerplate."""
+SAMPLE = 30
+ARTICLE = prose(77, 300)
+COPIES = {
+    "http://one.example/x": page("http://one.example/x", ARTICLE, TEMPLATE),
+    "http://two.example/copy": page("http://two.example/copy", edited(ARTICLE, 3, 1), OTHER),
+}
+
+
+class Decided(NamedTuple):
+    counts: Mapping[str, int]
+    lines: Mapping[str, set[int] | None]
+    pages: Mapping[str, int]
+    """The texts of each host, as they were counted."""
+    rows: Mapping[str, dict[str, Any]]
+    """The dispositions by URL."""
+
+    def survivors(self, *hosts: str) -> dict[str, str]:
+        return {
+            url: row["survivor"]
+            for url, row in self.rows.items()
+            if row["survivor"] and url.split("/")[2] in hosts
+        }
+
+
+@pytest.fixture(scope="module")
+def decided(new_work: Callable[[], Workspace]) -> Decided:
+    """Of sites that each serve a test."""
+    work = new_work()
+    documents = []
+    for pages, having in SIZES:
+        for n in range(pages):
+            text = f"own {having} {n}\n{'shared' if n < having else f'{having} {n}'}"
+            documents.append(document(f"http://of{pages}-{having}.example/{n}", [text]))
+    repeating = ["Note\nNote\nNote\nNote\nNote 0", *(f"Note {n}" for n in range(1, 12))]
+    documents += [
+        *site("copies", range(9), ["Home"], 1_000),
+        *(page(f"http://copies.example/c{n}", ["c"], ["first", "last"]) for n in range(30)),
+        *(page(f"http://nine.example/{n}", [f"own {n % 9}"], ["first", "last"]) for n in range(30)),
+        *(document(f"http://empty.example/{n}", []) for n in range(12)),
+        *(document(f"http://repeating.example/{n}", [text]) for n, text in enumerate(repeating)),
+        *site("one", range(20), TEMPLATE, 2_000),
+        *site("two", range(20, 40), OTHER, 2_000),
+        *COPIES.values(),
+        *site("own", range(12), TEMPLATE, 3_000),
+        page("http://own.example/again", prose(3_003, 150), TEMPLATE[:4]),
+        *site("bare", [3], [""], 3_000),
+        *(page(f"http://few.example/{n}", prose(4_000 + n, 20)) for n in range(12)),
+        *(page(f"http://mirror.example/{n}", prose(4_000 + n, 20)) for n in range(2)),
+        *site("large", range(100), TEMPLATE, 5_000),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.dedup.boilerplate.host_lines.SAMPLE", SAMPLE)
+        hosted = [each | {"host": each["url"].split("/")[2]} for each in documents]
+        counts = harvest(work, hosted)
+    rows = by_url(work.read("boilerplate"), "host")
+    sizes = {host: row["pages"] for host, row in rows.items()}
+    return Decided(counts, lines(work), sizes, standing(work))
+
+
+@pytest.mark.parametrize(("pages", "having"), SIZES)
 def test_lines_of_more_than_three_tenths_of_ten_texts_are_boilerplate(
-    work: Workspace, pages: int, having: int, is_found: bool
+    decided: Decided, pages: int, having: int
 ) -> None:
-    texts = [f"own {n}\n{'shared' if n < having else n}" for n in range(pages)]
-    counted(work, [document(f"http://a.example/{n}", [text]) for n, text in enumerate(texts)])
-    assert lines(work) == ({"a.example": {line_hash("shared")}} if is_found else {})
+    found = decided.lines.get(f"of{pages}-{having}.example")
+    assert found == ({line_hash("shared")} if SIZES[pages, having] else None)
 
 
-def test_copies_of_a_text_count_once(work: Workspace) -> None:
-    copies = [page(f"http://a.example/copy{n}", ["a copy"], ["first", "last"]) for n in range(30)]
-    counted(work, [*site("a", range(9), ["Home"]), *copies])
-    assert lines(work) == {"a.example": of_template(["Home"])}
+def test_copies_of_a_text_count_once(decided: Decided) -> None:
+    assert decided.lines["copies.example"] == of_template(["Home"])
 
 
-def test_a_host_needs_ten_different_texts(work: Workspace) -> None:
-    pages = [page(f"http://a.example/{n}", [f"own {n % 9}"], ["first", "last"]) for n in range(30)]
-    empty = [document(f"http://b.example/{n}", [], host="b.example") for n in range(12)]
-    assert counted(work, [*pages, *empty]) == {"hosts": 2, "described": 0}
-    assert lines(work) == {}
-    assert {row["pages"] for row in work.read("boilerplate").collect()} == {9, 0}
+def test_a_host_needs_ten_different_texts(decided: Decided) -> None:
+    assert not {"nine.example", "empty.example"} & decided.lines.keys()
+    assert (decided.pages["nine.example"], decided.pages["empty.example"]) == (9, 0)
 
 
-def test_a_line_that_a_page_repeats_counts_once(work: Workspace) -> None:
-    texts = ["Note\nNote\nNote\nNote\nNote 0", *(f"Note {n}" for n in range(1, 12))]
-    counted(work, [document(f"http://a.example/{n}", [text]) for n, text in enumerate(texts)])
-    assert lines(work) == {}
+def test_hosts_and_their_documents_are_counted(decided: Decided) -> None:
+    """Only those of hosts with boilerplate are described."""
+    of_hosts = {"of10-4": 10, "copies": 39, "one": 21, "two": 21, "own": 13, "few": 12}
+    assert {*decided.lines} == {f"{name}.example" for name in (*of_hosts, "large")}
+    assert decided.counts == {
+        "hosts": len(decided.pages),
+        "described": sum(of_hosts.values()) + 100,
+    }
+
+
+def test_a_line_that_a_page_repeats_counts_once(decided: Decided) -> None:
+    assert "repeating.example" in decided.pages
+    assert "repeating.example" not in decided.lines
+
+
+def test_an_article_is_found_under_the_templates_of_two_sites(decided: Decided) -> None:
+    whole = [each["main_text"].split() for each in COPIES.values()]
+    own = similarity(ARTICLE, edited(ARTICLE, 3, 1))
+    assert similarity(*whole) < 0.3
+    assert own > 0.9
+    assert decided.lines["one.example"] == of_template(TEMPLATE)
+    assert decided.lines["two.example"] == of_template(OTHER)
+    original, copy = COPIES
+    assert decided.survivors("one.example", "two.example") == {copy: original}
+    row = decided.rows[copy]
+    assert row["reason"] == "near"
+    assert abs(row["similarity"] - own) < 1e-9
+
+
+def test_pages_whose_own_texts_are_equal_are_one(decided: Decided) -> None:
+    found = decided.survivors("own.example", "bare.example")
+    assert found == dict.fromkeys(
+        ("http://own.example/again", "http://bare.example/3"), "http://own.example/3"
+    )
+    assert {decided.rows[url]["similarity"] for url in found} == {1.0}
+
+
+def test_equal_texts_are_copies_however_little_is_their_own(decided: Decided) -> None:
+    named = {f"http://mirror.example/{n}": f"http://few.example/{n}" for n in range(2)}
+    assert decided.survivors("few.example", "mirror.example") == named
+    assert {decided.rows[url]["reason"] for url in named} == {"text"}
+
+
+def test_of_a_large_host_a_sample_is_counted(decided: Decided) -> None:
+    assert decided.lines["large.example"] == of_template(TEMPLATE)
+    assert decided.pages["large.example"] == 100
+
+
+@pytest.fixture(scope="module")
+def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
+    work = new_work()
+    texts = [document(f"http://b.example/{n}", prose(500 + n, 150)) for n in range(12)]
+    hosted = [each | {"host": "b.example"} for each in texts]
+    assert harvest(work, [*site("a", range(20)), *hosted]) == {"hosts": 2, "described": 20}
+    return returning(work)
+
+
+@pytest.fixture
+def described(returned: Callable[[], Workspace]) -> Workspace:
+    """A crawl of two sites, one of which has boilerplate."""
+    return returned()
+
+
+def test_only_new_documents_are_described(described: Workspace) -> None:
+    assert counted(described, [], 2) == {"hosts": 0, "described": 0}
+    changed = page("http://a.example/0", prose(100, 150))
+    new = page("http://a.example/more", edited(prose(100, 150), 1, 1))
+    assert harvest(described, [changed, new], 3) == {"hosts": 0, "described": 2}
+    assert survivors(described) == {new["url"]: changed["url"]}
+
+
+def test_documents_that_were_parsed_again_are_described_again(described: Workspace) -> None:
+    with described.step("test", 1) as draft:
+        draft.replace["documents"] = ()
+    assert counted(described, site("a", range(12), OTHER)) == {"hosts": 1, "described": 12}
+    assert lines(described) == {"a.example": of_template(OTHER)}
+
+
+@pytest.mark.folder
+@pytest.mark.parametrize("name", ["boilerplate", "own_texts"])
+def test_damaged_files_are_written_again(described: Workspace, name: str) -> None:
+    expected = lines(described)
+    path = Path(described.paths(name)[0])
+    whole = path.read_bytes()
+    path.write_bytes(b"")
+    assert boilerplate.run(described).counts == {"hosts": 2, "described": 20}
+    assert lines(described) == expected
+    assert len(described.read("own_texts").collect()) == 20
+    path.write_bytes(whole)
 
 
 def test_pages_with_little_own_text_are_not_similar(work: Workspace) -> None:
@@ -109,43 +248,6 @@ def test_pages_with_little_own_text_are_not_similar(work: Workspace) -> None:
     boilerplate.run(work)
     dedup.run(work)
     assert survivors(work) == {}
-
-
-def test_an_article_is_found_under_the_templates_of_two_sites(work: Workspace) -> None:
-    article = prose(77, 300)
-    copies = {
-        "http://a.example/x": page("http://a.example/x", article, TEMPLATE),
-        "http://b.example/copy": page("http://b.example/copy", edited(article, 3, 1), OTHER),
-    }
-    whole = [each["main_text"].split() for each in copies.values()]
-    own = similarity(article, edited(article, 3, 1))
-    assert similarity(*whole) < 0.3
-    assert own > 0.9
-    harvest(work, [*site("a", range(20)), *site("b", range(20, 40), OTHER), *copies.values()])
-    assert lines(work) == {"a.example": of_template(TEMPLATE), "b.example": of_template(OTHER)}
-    assert survivors(work) == {"http://b.example/copy": "http://a.example/x"}
-    row = standing(work)["http://b.example/copy"]
-    assert row["reason"] == "near"
-    assert abs(row["similarity"] - own) < 1e-9
-
-
-def test_pages_whose_own_texts_are_equal_are_one(work: Workspace) -> None:
-    pages = site("a", range(12))
-    again = page("http://a.example/again", prose(3, 150), TEMPLATE[:4])
-    harvest(work, [*pages, again, *site("b", [3], [""])])
-    assert survivors(work) == dict.fromkeys(
-        ("http://a.example/again", "http://b.example/3"), "http://a.example/3"
-    )
-    assert {row["similarity"] for row in standing(work).values()} == {None, 1.0}
-
-
-def test_equal_texts_are_copies_however_little_is_their_own(work: Workspace) -> None:
-    pages = [page(f"http://a.example/{n}", prose(n, 20)) for n in range(12)]
-    few = [page(f"http://mirror.example/{n}", prose(n, 20)) for n in range(2)]
-    harvest(work, [*pages, *few])
-    named = {f"http://mirror.example/{n}": f"http://a.example/{n}" for n in range(2)}
-    assert survivors(work) == named
-    assert {standing(work)[url]["reason"] for url in named} == {"text"}
 
 
 @pytest.mark.slow
@@ -170,50 +272,6 @@ def test_similarities_follow_the_boilerplate(work: Workspace) -> None:
     harvest(work, [again, *(document(url, text) for url, text in texts.items())], 4)
     first = "http://b.example/0"
     assert survivors(work) == {"http://b.example/1": first, again["url"]: first}
-
-
-def test_only_new_documents_are_described(work: Workspace) -> None:
-    assert harvest(work, site("a", range(20))) == {"hosts": 1, "described": 20}
-    assert harvest(work, [], 2) == {"hosts": 0, "described": 0}
-    changed = page("http://a.example/0", prose(100, 150))
-    new = page("http://a.example/more", edited(prose(100, 150), 1, 1))
-    assert harvest(work, [changed, new], 3) == {"hosts": 0, "described": 2}
-    assert survivors(work) == {new["url"]: changed["url"]}
-
-
-def test_a_site_without_boilerplate_costs_no_description(work: Workspace) -> None:
-    texts = [document(f"http://a.example/{n}", prose(n, 150)) for n in range(12)]
-    assert counted(work, texts) == {"hosts": 1, "described": 0}
-    assert counted(work, [], 2) == {"hosts": 0, "described": 0}
-
-
-def test_documents_that_were_parsed_again_are_described_again(work: Workspace) -> None:
-    counted(work, site("a", range(12)))
-    with work.step("test", 1) as draft:
-        draft.replace["documents"] = ()
-    assert counted(work, site("a", range(12), OTHER)) == {"hosts": 1, "described": 12}
-    assert lines(work) == {"a.example": of_template(OTHER)}
-
-
-@pytest.mark.folder
-def test_damaged_files_are_written_again(work: Workspace) -> None:
-    counted(work, site("a", range(12)))
-    expected = lines(work)
-    for name in ("boilerplate", "own_texts"):
-        Path(work.paths(name)[0]).write_bytes(b"")
-        assert boilerplate.run(work).counts == {"hosts": 1, "described": 12}
-        assert lines(work) == expected
-        assert len(work.read("own_texts").collect()) == 12
-
-
-def test_of_a_large_host_a_sample_is_counted(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gossamer.dedup.boilerplate.host_lines.SAMPLE", 20)
-    pages = site("a", range(100))
-    counted(work, pages)
-    assert lines(work) == {"a.example": of_template(TEMPLATE)}
-    assert by_url(work.read("boilerplate"), "host")["a.example"]["pages"] == 100
 
 
 def test_own_texts_are_by_definition_the_other_lines(work: Workspace) -> None:
