@@ -96,7 +96,6 @@ def test_the_example_of_the_paper() -> None:
     assert (found.starts.tolist(), found.targets.tolist()) == (starts.tolist(), targets.tolist())
 
 
-@settings(max_examples=150)
 @given(graphs(), SHAPES, st.integers(1, 50))
 def test_any_graph_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, shape: Shape, count: int
@@ -110,6 +109,7 @@ def test_any_graph_is_read_as_it_was_written(
     assert decoded(bits_of(base.with_suffix(".graph").read_bytes()), len(rows), shape) == rows
 
 
+@settings(max_examples=50)
 @given(graphs(), st.integers(1, 10), st.lists(st.integers(0, 40), max_size=3))
 def test_parts_that_are_joined_give_the_same_files(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, chunk: int, cuts: list[int]
@@ -165,7 +165,6 @@ def test_an_empty_graph(base: Path) -> None:
     assert (graph.nodes, graph.arcs, rows_of(graph)) == (0, 0, [])
 
 
-@settings(max_examples=150)
 @given(graphs(), st.data())
 def test_damaged_files_are_another_graph_or_refused_but_never_crash(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, data: st.DataObject

@@ -56,6 +56,9 @@ def partition(numbers: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.bool_]:
     return same
 
 
+WINDOWS = st.sampled_from(["whole", "row by row"])
+
+
 @contextmanager
 def windows(kind: str) -> Iterator[None]:
     """All rows in one window, or each in its own, as in a graph that is too large for memory."""
@@ -66,10 +69,9 @@ def windows(kind: str) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("kind", ["whole", "row by row"])
-@given(graphs())
+@given(graphs(), WINDOWS)
 def test_components_are_those_of_the_definition(
-    tmp_path_factory: pytest.TempPathFactory, kind: str, links: Rows
+    tmp_path_factory: pytest.TempPathFactory, links: Rows, kind: str
 ) -> None:
     graph = write(tmp_path_factory.mktemp("graph") / "web", links, chunk=7)
     reached = reachable(links)
@@ -88,10 +90,9 @@ def test_components_are_those_of_the_definition(
     )
 
 
-@pytest.mark.parametrize("kind", ["whole", "row by row"])
-@given(graphs())
+@given(graphs(), WINDOWS)
 def test_the_bow_tie_is_that_of_the_definition(
-    tmp_path_factory: pytest.TempPathFactory, kind: str, links: Rows
+    tmp_path_factory: pytest.TempPathFactory, links: Rows, kind: str
 ) -> None:
     graph = write(tmp_path_factory.mktemp("graph") / "web", links)
     reached = reachable(links)
