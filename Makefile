@@ -22,7 +22,9 @@ COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.tom
 PURE := $(CURDIR)/build/pure
 PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
-INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
+INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517 --no-compile
+# pip compiles on one core, and the tests of libraries too.
+BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 
 # Only the test files that contain a mark: to import all others takes each process some seconds.
 marked = $(shell grep -rl 'mark\.$(1)' tests --include='test_*.py')
@@ -94,7 +96,7 @@ test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow and not long' $(call marked,spark)
 
-test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill processes of that cluster 150 times, and disturb its networks 20 times
+test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## compare longer crawls on that cluster, kill its processes 150 times, and disturb its networks 20 times
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and long' -o faulthandler_timeout=3600 $(call marked,spark)
 
 $(AZURITE)/.installed:
@@ -104,7 +106,7 @@ $(AZURITE)/.installed:
 mutants: $(VENV)/.dev  ## change random places of the core, and list the changes that no test notices (N=30 SEED=0)
 	PYTHONPATH=$(CURDIR) $(BIN)/python -m tests.mutation --number $(or $(N),30) --seed $(or $(SEED),0)
 
-lint: $(VENV)/.dev  ## run ruff and mypy
+lint: $(VENV)/.tools  ## run ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -164,19 +166,28 @@ $(BIN)/pip:
 	  { echo "Debian's Python cannot create a venv; first run: sudo apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.libraries: requirements.lock requirements-build.lock | $(BIN)/pip
+# With --jobs, our package is compiled while pip installs the tools.
+$(VENV)/.libraries: requirements.lock | $(BIN)/pip
 	$(INSTALL) -r requirements.lock
+	$(BYTECODE)
+	touch $@
+
+$(BACKEND)/.installed: requirements-build.lock | $(BIN)/pip
 	rm -rf $(BACKEND)
 	$(INSTALL) --target $(BACKEND) -r requirements-build.lock
 	touch $@
 
-$(VENV)/.run: $(VENV)/.libraries pyproject.toml hatch_build.py $(COMPILED)
+$(VENV)/.run: $(VENV)/.libraries $(BACKEND)/.installed pyproject.toml hatch_build.py $(COMPILED)
 	PYTHONPATH=$(CURDIR)/$(BACKEND) $(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m gossamer.links.compile_ahead
 	touch $@
 
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.run
+$(VENV)/.tools: requirements-dev.lock $(VENV)/.libraries
 	$(INSTALL) -r requirements-dev.lock
+	$(BYTECODE)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run $(VENV)/.tools
 	touch $@
 
 # An object store: of what only tests and the demo need, this alone.
