@@ -112,7 +112,7 @@ def test_damaged_bits_never_crash(
 
 
 @pytest.mark.fuzz
-@settings(max_examples=3_000)
+@settings(max_examples=1_000)
 @given(graphs(), SHAPES, st.data())
 def test_many_damaged_bits_never_crash(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, shape: Shape, data: st.DataObject
