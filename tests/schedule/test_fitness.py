@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pytest
@@ -15,6 +15,8 @@ from gossamer.tables import PAGES
 from tests.support.rows import by_url, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.state.workspace import Workspace
 
 SHORT, LONG = b"", b"sketch"
@@ -24,11 +26,12 @@ RULES = (
     "deny type application/pdf",
     "deny language de",
 )
-VIDEO, FORUM = "http://a.example/videos/1", "http://a.example/forum/1"
+VIDEO, FORUM, OLD = (f"http://a.example/{path}" for path in ("videos/1", "forum/1", "forum/old"))
 HTML = "text/html"
 PAGES_ASKED = {
     VIDEO: (SHORT, HTML, None, True),
     FORUM: (LONG, HTML, "en", False),
+    OLD: (LONG, HTML, "en", False),
     "http://a.example/1.pdf": (LONG, "application/pdf", "en", False),
     "http://a.example/de": (LONG, "text/html; charset=utf-8", "de", False),
     "http://a.example/long": (LONG, HTML, "en", True),
@@ -61,21 +64,34 @@ def answered(work: Workspace, urls: list[str]) -> dict[str, bool | None]:
     return {url: row["fit"] for url, row in rows.items()}
 
 
-def test_the_first_rule_that_matches_decides(work: Workspace) -> None:
+class Judged(NamedTuple):
+    """Which pages are fit after a round without rules, and after one with them, without OLD."""
+
+    before: dict[str, bool | None]
+    after: dict[str, bool | None]
+
+
+@pytest.fixture(scope="module")
+def judged(new_work: Callable[[], Workspace]) -> Judged:
+    work = new_work()
+    before = answered(work, [*PAGES_ASKED])
     with_rules(work, *RULES)
-    expected = {url: fit for url, (_, _, _, fit) in PAGES_ASKED.items()}
-    assert answered(work, [*PAGES_ASKED]) == expected
+    return Judged(before, answered(work, [url for url in PAGES_ASKED if url != OLD]))
 
 
-def test_without_rules_pages_with_a_text_are_fit(work: Workspace) -> None:
+def test_without_rules_pages_with_a_text_are_fit(judged: Judged) -> None:
     expected = {url: sketch == LONG for url, (sketch, *_) in PAGES_ASKED.items()}
-    assert answered(work, [*PAGES_ASKED]) == expected
+    assert judged.before == expected
 
 
-def test_new_rules_hold_for_pages_that_are_fetched_later(work: Workspace) -> None:
-    assert answered(work, [FORUM, VIDEO]) == {FORUM: True, VIDEO: False}
-    with_rules(work, *RULES)
-    assert answered(work, [VIDEO]) == {FORUM: True, VIDEO: True}
+def test_the_first_rule_that_matches_decides(judged: Judged) -> None:
+    expected = {url: fit for url, (_, _, _, fit) in PAGES_ASKED.items()}
+    assert judged.after == expected | {OLD: judged.after[OLD]}
+
+
+def test_new_rules_hold_for_pages_that_are_fetched_later(judged: Judged) -> None:
+    assert (judged.before[OLD], judged.after[OLD], judged.after[FORUM]) == (True, True, False)
+    assert (judged.before[VIDEO], judged.after[VIDEO]) == (False, True)
 
 
 def test_a_rule_that_cannot_be_used_is_named_before_a_round(work: Workspace) -> None:
