@@ -370,6 +370,42 @@ def own_frontier(connections: int, rows: int) -> Frontier:
     return target
 
 
+def test_a_closed_host_leaves_its_back_queue_to_another() -> None:
+    target = frontier(back_queues=2)
+    fill(target, "a", [5, 4])
+    for row, host in enumerate("bcd", 2):
+        fill(target, host, [1], row)
+    taken(target, 0)
+    target.finish("a", 0, "ok")  # it waits for its delay
+    target.close("a", STOP)
+    assert given_back(target) == [1]
+    assert [taken(target, DELAY_S).host, taken(target, DELAY_S).host] == ["b", "c"]
+    assert target.next(DELAY_S) == inf, "there is no queue for d"
+
+
+def test_a_host_that_comes_again_takes_a_back_queue_again() -> None:
+    target = frontier(back_queues=1, delay_s=0)
+    fill(target, "a", [1])
+    taken(target, 0)
+    target.finish("a", 0, "ok")
+    fill(target, "a", [2], first=1)
+    fill(target, "b", [1], first=2)
+    assert taken(target, 0) == Turn("a", 1)
+    assert target.next(0) == inf, "b waits for the only back queue"
+
+
+def test_a_host_without_rows_that_is_closed_makes_no_room() -> None:
+    target = frontier(back_queues=1)
+    fill(target, "a", [3])
+    taken(target, 0)
+    target.finish("a", 0, "ok")
+    target.close("a", STOP)
+    fill(target, "b", [2, 2], first=1)
+    fill(target, "c", [1], first=3)
+    assert taken(target, 0) == Turn("b", 1)
+    assert target.next(0) == inf, "c waits for the only back queue"
+
+
 def test_an_own_host_has_as_many_requests_open_as_it_has_connections() -> None:
     target = own_frontier(3, rows=5)
     assert [taken(target, 0).row for _ in range(3)] == [0, 1, 2]

@@ -72,3 +72,11 @@ def test_an_error_of_arrow_names_the_damaged_table(tmp_path: Path) -> None:
         Workspace(store, Config()).errors(),
     ):
         raise pa.ArrowInvalid
+
+
+def test_scratch_files_are_deleted_at_the_end(tmp_path: Path) -> None:
+    work = Workspace(Store.create(LocalBackend(tmp_path)), Config())
+    before = list(work.store.backend.sizes(""))
+    work.store.backend.create(f"{work.scratch_attempt()}/part/a.parquet", b"rows")
+    work.sweep()
+    assert list(work.store.backend.sizes("")) == before
