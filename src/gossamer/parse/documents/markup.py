@@ -105,6 +105,7 @@ class Walk:
             self._draft.link(url, "".join(anchor))
         if name in words.blocks:
             self._break()
+            self._heading = False
 
     def characters(self, text: str) -> None:
         if not self._hidden and (self._in_text or self._vocabulary.text is None):
