@@ -110,33 +110,57 @@ def run(crawl: Crawl, *acts: Callable[[int | None], object]) -> Script:
     return script
 
 
-def test_it_waits_until_the_first_page_is_due_again(crawl: Crawl) -> None:
-    def time_passes(due_ms: int | None) -> None:
-        crawl.work.clock_ms = due_ms
+class Life(Script):
+    """That of a crawl from its first round until a page is due again, and was fetched again."""
 
-    script = run(crawl, time_passes)
-    first, second = script.steps
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(self.time_passes)
+        self.crawl = crawl
+        self.searches: list[tuple[str, str]] = []
+        """While it waits: the title that was searched for, and the one that was found first."""
+        self.locked_out: list[str] = []
+        """The steps beside which another command was refused."""
+
+    def announce(self, step: str, _round: int) -> None:
+        with pytest.raises(Locked):
+            Crawl.open(self.crawl.path, self.crawl.work.engine).refresh()
+        self.locked_out.append(step)
+
+    def time_passes(self, due_ms: int | None) -> None:
+        title = self.crawl.dataset("documents").collect()[2]["title"]
+        self.searches.append((title, self.crawl.search(title).hits[0].title))
+        self.crawl.work.clock_ms = due_ms
+
+
+@pytest.fixture(scope="module")
+def life(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Life:
+    folder = tmp_path_factory.mktemp("life") / "crawl"
+    crawl = Crawl.create(str(folder), loopback_settings(fake.address), engine)
+    crawl.inject(fake.web.seeds())
+    lived = Life(crawl)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forever, "LOOK_S", 0.01)
+        with pytest.raises(Ended):
+            crawl.run_forever(lived)
+    return lived
+
+
+def test_it_waits_until_the_first_page_is_due_again(life: Life) -> None:
+    first, second = life.steps
     assert first[:4] == ROUND
     assert first[-len(HARVEST) :] == HARVEST
     assert second[:4] == ROUND  # of the page that was fetched first
     assert not set(HARVEST) & set(second)  # it was as it had been
-    fetched = crawl.pages().where("status = 'fetched'").collect()
+    fetched = life.crawl.pages().where("status = 'fetched'").collect()
     assert len(fetched) == 6
     assert {row["fetches"] for row in fetched} == {1, 2}
-    assert script.due_ms[1] == min(row["next_fetch_ms"] for row in fetched if row["fetches"] == 1)
+    assert life.due_ms[1] == min(row["next_fetch_ms"] for row in fetched if row["fetches"] == 1)
 
 
-def test_what_it_has_fetched_is_found_while_it_waits(crawl: Crawl) -> None:
-    title = ""
-
-    def search(_due_ms: int | None) -> None:
-        nonlocal title
-        title = crawl.dataset("documents").collect()[2]["title"]
-        assert crawl.search(title).hits[0].title == title
-        raise Ended
-
-    run(crawl, search)
+def test_what_it_has_fetched_is_found_while_it_waits(life: Life) -> None:
+    ((title, found),) = life.searches
     assert title
+    assert found == title
 
 
 def test_others_see_until_when_it_waits(idle: Crawl) -> None:
@@ -157,25 +181,26 @@ def test_others_see_until_when_it_waits(idle: Crawl) -> None:
     assert is_made_here(".waiting")
 
 
-def test_one_that_follows_another_waits_for_its_turn(crawl: Crawl) -> None:
-    others = crawl.work.store.lock()
+def test_one_that_follows_another_waits_for_its_turn(idle: Crawl) -> None:
+    idle.refresh()
+    others = idle.work.store.lock()
 
     class Patient(Script):
         def begins(self) -> None:
             others.__enter__()
 
         def look(self) -> None:
-            if crawl.work.store.backend.holder() is not None and not self.looked:
+            if idle.work.store.backend.holder() is not None and not self.looked:
                 self.looked = True
                 others.__exit__(None, None, None)
 
         looked = False
 
     script = Patient()
-    with crawl.work.store.lock(), pytest.raises(Locked):
-        crawl.run_forever(script)
+    with idle.work.store.lock(), pytest.raises(Locked):
+        idle.run_forever(script)
     with pytest.raises(Ended):
-        crawl.run_forever(script, follows=True)
+        idle.run_forever(script, follows=True)
     assert script.looked
     assert script.steps[0][:4] == ROUND
 
@@ -189,19 +214,13 @@ def test_another_command_may_change_the_crawl_while_it_waits(idle: Crawl, engine
     assert {row["fetches"] for row in idle.pages().where("status = 'fetched'").collect()} == {2}
 
 
-def test_nobody_else_may_while_it_works(crawl: Crawl, engine: Engine) -> None:
-    class Meanwhile(Script):
-        def announce(self, _step: str, _round: int) -> None:
-            with pytest.raises(Locked):
-                Crawl.open(crawl.path, engine).refresh()
-
-    with pytest.raises(Ended):
-        crawl.run_forever(Meanwhile())
+def test_nobody_else_may_while_it_works(life: Life) -> None:
+    assert {*life.locked_out} >= {*ROUND, *HARVEST}
 
 
-def test_it_does_not_begin_beside_another_crawl(crawl: Crawl) -> None:
-    with crawl.work.store.lock(), pytest.raises(Locked):
-        Crawl.open(crawl.path).run_forever()
+def test_it_does_not_begin_beside_another_crawl(idle: Crawl) -> None:
+    with idle.work.store.lock(), pytest.raises(Locked):
+        Crawl.open(idle.path, idle.work.engine).run_forever()
 
 
 def test_it_waits_for_its_turn_after_other_commands(idle: Crawl) -> None:
@@ -374,7 +393,8 @@ def test_the_command_serves_tells_systemd_and_ends_in_order(fake: FakeWeb, tmp_p
     folder = tmp_path / "crawl"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    Crawl.create(str(folder), loopback_settings(fake.address, f"serve.port = {port}")).close()
+    settings = loopback_settings(fake.address, f"serve.port = {port}\nserve.processes = 1")
+    Crawl.create(str(folder), settings).close()
     command = [*GOSSAMER, "crawl", str(folder), *fake.web.seeds()]
     with (
         Systemd(tmp_path) as systemd,
