@@ -187,7 +187,7 @@ def test_the_engine_reads_large_objects_from_a_store_that_fails(
         assert "non-2xx" not in str(error.value), "the answer may quote keys"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crawl_outlives_a_store_that_fails(s3: str, s3_engine: Engine, tmp_path: Path) -> None:
     web = Web(hosts=4, pages_per_host=20, mix=Mix.plain())
     with FakeWeb(web) as fake, front(os.environ["AWS_ENDPOINT_URL"]) as faulty:

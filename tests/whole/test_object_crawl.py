@@ -28,6 +28,7 @@ from tests.support.crawl_tables import OF_THIS_RUN, answers
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from gossamer.engine.engine import Engine
@@ -55,6 +56,13 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("check",), ("harvest", "--all"), ("check", "--repair"),
 )  # fmt: skip
 """Commands in their order, and their words after the crawl."""
+SOME: tuple[tuple[str, ...], ...] = (
+    CRAWL, ("refresh",), CRAWL, ("status",), ("reparse",), ("harvest",), ("postings",),
+    ("graph centrality",), ("prune",), ("search", "the"), ("inspect", HOME),
+    ("graph inlinks", HOME), ("graph export",), ("export", "pages"), ("mark", HOME, "--fit"),
+    ("duplicates show", HOME), ("filter add", RULE), ("filter apply",), ("check",),
+)  # fmt: skip
+"""Some of them, which write all datasets, and read each in its own way."""
 TIMES = {"status", "top"}
 """They print sizes and times, in units that may differ."""
 DIGITS = re.compile(r" *\d[\d.,e-]*")
@@ -72,12 +80,14 @@ def rows(paths: list[str]) -> list[dict[str, Any]]:
     return sorted(plain, key=repr)
 
 
-def crawled(root: str, web: FakeWeb, folder: Path) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def crawled(
+    root: str, commands: Sequence[tuple[str, ...]], web: FakeWeb, folder: Path
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Crawl command by command; return the tables, and what the commands print."""
     said = []
     Crawl.create(root, loopback_settings(web.address, "store.warc_versions = 1"))
     gossamer("inject", root, *web.web.seeds())
-    for command, *words in COMMANDS:
+    for command, *words in commands:
         if command == "refresh":
             Crawl.open(root).refresh()
             continue
@@ -96,13 +106,19 @@ def crawled(root: str, web: FakeWeb, folder: Path) -> tuple[dict[str, Any], list
     return found | {"answers": answers(crawl, titles)}, said
 
 
-@pytest.mark.slow
-def test_all_commands_work_on_object_storage_as_in_a_folder(
-    s3: str, s3_engine: Engine, tmp_path: Path
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param(SOME, marks=pytest.mark.slow, id="some"),
+        pytest.param(COMMANDS, marks=pytest.mark.long, id="all"),
+    ],
+)
+def test_commands_work_on_object_storage_as_in_a_folder(
+    s3: str, s3_engine: Engine, tmp_path: Path, commands: Sequence[tuple[str, ...]]
 ) -> None:
-    with FakeWeb(Web(hosts=3, pages_per_host=120, mix=Mix.plain())) as web, lent(s3_engine):
-        there, said_there = crawled(s3, web, tmp_path)
-        here, said_here = crawled(str(tmp_path / "crawl"), web, tmp_path)
+    with FakeWeb(Web(hosts=3, pages_per_host=40, mix=Mix.plain())) as web, lent(s3_engine):
+        there, said_there = crawled(s3, commands, web, tmp_path)
+        here, said_here = crawled(str(tmp_path / "crawl"), commands, web, tmp_path)
         for each in zip(said_there, said_here, strict=True):
             assert each[0] == each[1]
         for name in there:

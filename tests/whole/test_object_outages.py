@@ -41,7 +41,7 @@ def cut(way: Way, seconds: float) -> Disturbance:
     return Disturbance(partial(way.disturb, "cut", seconds))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) -> None:
     web = Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())
     with FakeWeb(web) as fake, way_to_store() as way:
@@ -65,7 +65,7 @@ def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) 
         assert answers(there, titles) == answers(whole, titles)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crawl_goes_on_after_kills_and_a_full_cache(
     s3: str, s3_engine: Engine, disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

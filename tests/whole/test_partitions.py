@@ -43,7 +43,7 @@ STEPS = ("generate", "generate", "fetch", "parse", "update", "invert", "rank", "
 @pytest.mark.parametrize(
     ("times", "seconds"),
     [
-        pytest.param(2, 10.0, marks=pytest.mark.slow),
+        pytest.param(2, 10.0, marks=pytest.mark.long),
         pytest.param(20, 30.0, marks=pytest.mark.long),
     ],
 )
