@@ -59,9 +59,11 @@ def check(work: Workspace, history: History) -> None:
     ("seed", "scope"),
     [
         pytest.param(1, "domain", marks=pytest.mark.slow),
-        pytest.param(2, "crawl", marks=pytest.mark.slow),
-        pytest.param(2, "domain", marks=pytest.mark.long),
-        *(pytest.param(3, scope, marks=pytest.mark.long) for scope in ("crawl", "domain")),
+        *(
+            pytest.param(seed, scope, marks=pytest.mark.long)
+            for seed in (2, 3)
+            for scope in ("crawl", "domain")
+        ),
     ],
 )
 def test_harvest_after_harvest_the_same_as_by_definition_and_from_scratch(

@@ -142,9 +142,8 @@ def check(work: Workspace, kills: int) -> None:
         assert sorted(in_index(work)) == sorted(survivors)
 
 
-@pytest.mark.parametrize(
-    "kills", [pytest.param(8, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [8, 50])
 def test_the_index_has_exactly_the_survivors_after_kills(work: Workspace, kills: int) -> None:
     check(work, kills)
 

@@ -12,18 +12,16 @@ from tests.support.repository import ROOT
 pytestmark = pytest.mark.server
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "sizes",
+    ("pages", "hosts", "tasks"),
     [
-        pytest.param(["--pages", "100000", "--hosts", "500"], id="within-a-task"),
-        pytest.param(
-            ["--pages", "40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"
-        ),
+        pytest.param(10_000, 50, 4, marks=pytest.mark.slow, id="briefly"),
+        pytest.param(100_000, 500, 1, marks=pytest.mark.long, id="within-a-task"),
+        pytest.param(40_000, 200, 20, marks=pytest.mark.long, id="from-task-to-task"),
     ],
 )
-def test_memory_stays_flat(sizes: list[str]) -> None:
-    run("fetch_memory", *sizes)
+def test_memory_stays_flat(pages: int, hosts: int, tasks: int) -> None:
+    run("fetch_memory", f"--pages={pages}", f"--hosts={hosts}", f"--tasks={tasks}")
 
 
 @pytest.mark.long

@@ -411,8 +411,10 @@ engine.workers = 2
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize(
+    "waits",
+    [pytest.param(True, marks=pytest.mark.long), pytest.param(False, marks=pytest.mark.slow)],
+)
 def test_a_crawl_of_everything_gives_what_parsing_afterwards_gives(
     fake: FakeWeb, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool
 ) -> None:
@@ -487,10 +489,12 @@ def steps(folder: Path) -> list[str]:
     return [done.step for done in Crawl.open(str(folder)).work.store.manifest.history]
 
 
-KILLS = [signal.SIGKILL, signal.SIGTERM]
+KILLS = [
+    pytest.param(signal.SIGKILL, marks=pytest.mark.slow),
+    pytest.param(signal.SIGTERM, marks=pytest.mark.long),
+]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", KILLS)
 def test_a_crawl_that_ends_while_it_parses_ahead_goes_on_as_if_it_had_not(
     site: FakeWeb, undisturbed: Crawl, engine: Engine, tmp_path: Path, number: signal.Signals

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 HOST = "twin.test"
 FIRST, FURTHER = 8, 5
 """Pages that the home page links to, and pages that each of these links to."""

@@ -173,13 +173,14 @@ def crawled(
     return [{name: rows[url][name] for name in kept} for url in sorted(rows)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("waiting", "limits"),
     [
-        pytest.param(("c.example",), {"pages": 2}, marks=pytest.mark.slow),
-        pytest.param((), {"pages": 1}, marks=pytest.mark.long),
-        pytest.param((), {"pages_per_host": 1}, marks=pytest.mark.long),
-        pytest.param(("w.example", "b.example"), {"pages": 5}, marks=pytest.mark.long),
+        (("c.example",), {"pages": 2}),
+        ((), {"pages": 1}),
+        ((), {"pages_per_host": 1}),
+        (("w.example", "b.example"), {"pages": 5}),
     ],
 )
 def test_the_order_in_which_pages_are_met_does_not_change_them(

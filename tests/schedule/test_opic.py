@@ -356,8 +356,13 @@ def site(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("scoring", "rounds"), [("opic", 3), ("breadth", 6)])
+@pytest.mark.parametrize(
+    ("scoring", "rounds"),
+    [
+        pytest.param("opic", 3, marks=pytest.mark.slow),
+        pytest.param("breadth", 6, marks=pytest.mark.long),
+    ],
+)
 def test_important_pages_are_fetched_before_others(
     engine: Engine, tmp_path: Path, scoring: str, rounds: int
 ) -> None:
@@ -366,7 +371,7 @@ def test_important_pages_are_fetched_before_others(
         more = f'generate.pages = 10\nupdate.scoring = "{scoring}"'
         crawl = Crawl.create(str(tmp_path / "crawl"), loopback_settings(web.address, more), engine)
         crawl.inject(["http://a.test/index.html"])
-        for step in 5 * tuple(ROUND.values()):
+        for step in min(rounds, 5) * tuple(ROUND.values()):
             step(crawl.work)
         answers = crawl.work.read("responses").collect()
     fetched = {row["url"]: row["round"] for row in answers}

@@ -209,8 +209,14 @@ def is_at(nodes: Standing, state: str) -> bool:
 NEWER = [page | {"url": page["url"].replace(".example", ".test")} for page in PAGES]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("count", "groups"), [(4, 1), (4, 2), (2, 2)])
+@pytest.mark.parametrize(
+    ("count", "groups"),
+    [
+        pytest.param(4, 2, marks=pytest.mark.slow),
+        pytest.param(4, 1, marks=pytest.mark.long),
+        pytest.param(2, 2, marks=pytest.mark.long),
+    ],
+)
 def test_a_newer_index_rolls_over_all_nodes_without_a_failed_or_partial_answer(
     own: Workspace, count: int, groups: int
 ) -> None:

@@ -199,14 +199,8 @@ def test_layers_that_a_step_has_read_are_not_merged_with_others(work: Workspace)
     assert not unread.newer([old], read)
 
 
-SEEDS = [
-    pytest.param(1, marks=pytest.mark.slow),
-    pytest.param(2, marks=pytest.mark.long),
-    pytest.param(3, marks=pytest.mark.long),
-]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_harvest_of_merged_layers_is_that_of_all(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

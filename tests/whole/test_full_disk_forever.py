@@ -29,7 +29,7 @@ NEARLY_FULL = 16
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[FakeWeb]:
-    with FakeWeb(Web(hosts=6, pages_per_host=9, mix=Mix.plain())) as fake:
+    with FakeWeb(Web(hosts=4, pages_per_host=8, mix=Mix.plain())) as fake:
         yield fake
 
 
@@ -57,7 +57,7 @@ def check_equal(starved: Crawl, whole: Crawl) -> None:
     assert answers(starved, words) == answers(whole, words)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_stops_with_a_remedy_that_works(
     web: FakeWeb, disk: Disk, engine: Engine, whole: Crawl
 ) -> None:
@@ -76,7 +76,7 @@ def test_it_stops_with_a_remedy_that_works(
     check_equal(Crawl.open(starved.path, engine), whole)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_pauses_before_and_goes_on_by_itself(
     web: FakeWeb, disk: Disk, engine: Engine, whole: Crawl
 ) -> None:

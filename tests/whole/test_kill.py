@@ -75,7 +75,7 @@ RUNS = [
         ("--forever",),
         [sys.executable, "-c", FOREVER],
         id="harvests beside rounds",
-        marks=pytest.mark.slow,
+        marks=pytest.mark.long,
     ),
 ]
 """Further words of `gossamer crawl`, and what runs it."""
@@ -289,24 +289,30 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     assert max(map(len, texts)) == 50
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param("pages.graph", marks=pytest.mark.slow),
+        pytest.param("", marks=pytest.mark.long),
+        pytest.param("hosts-t.graph", marks=pytest.mark.long),
+    ],
+)
 def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
-    whole: Path, mark: str, engine: Engine, tmp_path: Path
+    whole: Path, mark: str, engine: Engine, tmp_path: Path, wanted: str
 ) -> None:
-    """Or, if the kill comes too late, the new one, which has the same files."""
+    """It is killed when a file exists. If that was too late, the new one has the same files."""
     folder = tmp_path / "crawl"
     shutil.copytree(whole, folder)
     was, before = version(folder), graph_of(folder)
-    for wanted in ("", "pages.graph", "hosts-t.graph"):
-        process = launch(folder, mark, "graph build", "--rebuild")
-        while process.poll() is None and not any(folder.glob(f"graph/{was + 1:08d}-*/{wanted}*")):
-            wait(process, 0.01)
-        process.kill()
-        assert process.wait() in {0, -signal.SIGKILL}
-        assert strays(mark) == []
-        assert version(folder) in {was, was + 1}
-        assert graph_of(folder) == before
-        was = version(folder)
+    process = launch(folder, mark, "graph build", "--rebuild")
+    while process.poll() is None and not any(folder.glob(f"graph/{was + 1:08d}-*/{wanted}*")):
+        wait(process, 0.01)
+    process.kill()
+    assert process.wait() in {0, -signal.SIGKILL}
+    assert strays(mark) == []
+    assert version(folder) in {was, was + 1}
+    assert graph_of(folder) == before
+    was = version(folder)
     assert launch(folder, mark, "graph build", "--rebuild").wait() == 0
     assert version(folder) == was + 1
     assert graph_of(folder) == before
