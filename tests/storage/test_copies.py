@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.errors import ConfigError, StoreError
+from gossamer.errors import ConfigError, StoreError, StoreFull
 from gossamer.storage import local_copies, opening, parquet, places
 from gossamer.storage.checksums import checksum_bytes
 from gossamer.storage.local_copies import FETCHED_AT_ONCE
@@ -215,6 +215,18 @@ def test_a_cache_that_cannot_be_written_is_named(
     with pytest.raises(StoreError, match="file/") as error:
         local_copies.local(f"{s3}/{file.path}")
     assert "set GOSSAMER_CACHE to another folder" in error.value.remedy
+
+
+def test_a_full_cache_is_named_and_smaller_files_fit(
+    s3: str, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(places.CACHE, str(small_disk / "cache"))
+    file = put(s3, "graph/a/x", bytes(2 << 20))
+    with pytest.raises(StoreFull, match=f"{small_disk}/cache/.*: no space left") as error:
+        local_copies.local(f"{s3}/{file.path}")
+    assert "set GOSSAMER_CACHE to another folder" in error.value.remedy
+    small = put(s3, "graph/a/y", b"y")
+    assert local_copies.local(f"{s3}/{small.path}").read_bytes() == b"y"
 
 
 def test_a_copy_of_somebody_else_is_named(
