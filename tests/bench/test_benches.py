@@ -70,7 +70,7 @@ def test_script_answers_at_a_tiny_size(name: str) -> None:
 
 @pytest.mark.slow
 def test_table_names_scripts_that_ran_failed_or_lack_something() -> None:
-    done = run("run.py", "graph", "maintext", "--nodes", "200", "--links", "1000")
+    done = run("run.py", "graph", "maintext", "--tiny", "--nodes", "200", "--links", "1000")
     assert done.returncode == 1  # maintext has no such sizes
     table = done.stdout.partition("question")[2]
     assert re.search(r"graph.*bits per link.* ok ", table)
