@@ -32,7 +32,7 @@ from tests.support.lone_process import alone_in_this_process
 from tests.support.loopback import Loopback, loopback
 from tests.support.memory_backend import MemoryBackend
 from tests.support.object_store import BUCKET, forget_stores, object_store
-from tests.support.spark_cluster import INTERPRETING, Cluster
+from tests.support.spark_cluster import COMPILING, FAR_APART, FOR_FEW_ROWS, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -165,27 +165,26 @@ def new_cluster(
 
 @pytest.fixture(scope="session")
 def cluster(new_cluster: Callable[..., Cluster]) -> Iterator[Cluster]:
-    """One cluster for all tests."""
-    with new_cluster() as started:
+    """One cluster for all tests.
+
+    Each of its workers fetches for a group, from an address of its own.
+    """
+    with new_cluster(options=FOR_FEW_ROWS, environments=FAR_APART) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def spark_engine(cluster: Cluster) -> Iterator[Engine]:
     """One engine on that cluster."""
-    with Engine(EngineConfig(url=cluster.url)) as started:
+    with Engine(EngineConfig(url=cluster.url, workers=len(FAR_APART))) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def interpreting(cluster: Cluster) -> Iterator[Engine]:
-    """As `spark_engine`, for tests of what happens to tasks and files, whatever is computed.
-
-    Spark compiles Java for each query, and again in each new executor: work that tells such tests
-    nothing.
-    """
-    with Engine(EngineConfig(url=cluster.url)) as started:
-        for name, value in INTERPRETING.items():
+def compiling_engine(cluster: Cluster) -> Iterator[Engine]:
+    """As `spark_engine`, but Spark compiles Java, as it does on clusters of users."""
+    with Engine(EngineConfig(url=cluster.url, workers=len(FAR_APART))) as started:
+        for name, value in COMPILING.items():
             started.spark.conf.set(name, value)
         yield started
 

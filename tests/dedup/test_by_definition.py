@@ -73,6 +73,7 @@ def test_harvest_after_harvest_the_same_as_by_definition_and_from_scratch(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_cluster_decides_the_same(spark_engine: Engine, tmp_path: Path) -> None:
     store = Store.create(LocalBackend(tmp_path))
     work = Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine)

@@ -149,7 +149,7 @@ def test_the_index_has_exactly_the_survivors_after_kills(work: Workspace, kills:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.long)])
-def test_it_has_them_on_a_cluster_too(spark_engine: Engine, tmp_path: Path, kills: int) -> None:
+@pytest.mark.long
+def test_it_has_them_on_a_cluster_too(spark_engine: Engine, tmp_path: Path) -> None:
     store = Store.create(LocalBackend(tmp_path))
-    check(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine), kills)
+    check(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine), 50)

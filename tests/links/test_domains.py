@@ -136,6 +136,7 @@ def test_standing_is_the_number_of_voters(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_voters_are_counted_alike_on_a_cluster(spark_engine: Engine, tmp_path: Path) -> None:
     from gossamer.config import Config
     from gossamer.state.workspace import Workspace

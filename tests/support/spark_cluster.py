@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from gossamer.config.egress import ADDRESSES, GROUPS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -35,13 +37,34 @@ WORKERS_FROM = 11
 """The last number of the first one's address."""
 STARTUP_S = 400
 STOP_S = 15
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Of the time of processes that live for minutes, the second compiler takes more than it saves."""
-
-INTERPRETING: Mapping[str, str] = MappingProxyType(
-    {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
-"""Options of a session that compiles no Java."""
+"""Of the time of processes that live for minutes, the second compiler takes more than it saves.
+
+To verify the bytecode of Spark takes a quarter of what a process needs to start.
+"""
+
+COMPILING: Mapping[str, str] = MappingProxyType(
+    {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+)
+"""Spark's defaults."""
+FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.shuffle.partitions": "2",
+    }
+)
+"""Options of Spark for tests: it would compile Java for each query, and again in each executor."""
+
+EU, US = "127.0.0.2", "127.0.0.3"
+FAR_APART: Sequence[Mapping[str, str]] = (
+    {GROUPS: "eu", ADDRESSES: EU},
+    {GROUPS: "us", ADDRESSES: US},
+)
+"""The environments of two workers that fetch for different groups, from these addresses."""
 
 HADOOP = "org.apache.hadoop:hadoop-aws:3.5.0"
 """Of the version of Spark's Hadoop client."""

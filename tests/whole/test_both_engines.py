@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-ROUNDS = 3
 HOSTS = 12
 LISTED = "listed.test"
 LISTING = ("sitemap", "entry")
@@ -54,7 +53,7 @@ url_rules.evidence = 3
 update.scoring = "links*fit"
 """
 MARKED = 6
-"""Pages of each kind, after the second round."""
+"""Pages of each kind, before the last round."""
 FEWEST_ROWS = {
     **dict.fromkeys(("hosts", "domains", "outer_boilerplate", "host_ranks", "host_sizes"), HOSTS),
     "host_documents": HOSTS,
@@ -79,10 +78,14 @@ OF_THE_MOMENT = BETWEEN_VISITS | {
 GRAPH = (".graph", ".offsets", ".properties")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["brief", pytest.param("whole", marks=pytest.mark.long)])
 def crawls(
-    engine: Engine, spark_engine: Engine, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    engine: Engine,
+    spark_engine: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Crawl, Crawl]]:
+    whole = request.param == "whole"
     folder = tmp_path_factory.mktemp("engines")
     docs = {LISTED: write_site(folder / "site", listed_site(f"http://{LISTED}"))}
     docs["repeating.test"] = folder / "repeating"
@@ -90,30 +93,34 @@ def crawls(
     write(docs["repeating.test"], own, template(10))
     web = Web(hosts=HOSTS, docs=docs, pages_per_host=30, mix=Mix(crawl_delay=0.0), dust_pages=30)
     with FakeWeb(web) as fake:
-        yield (
-            crawl(folder / "sail", engine, fake),
-            crawl(folder / "spark", spark_engine, fake),
-        )
+        crawl(folder / "spark", spark_engine, fake, whole=whole)
+        read = Crawl.open(str(folder / "spark"), engine)
+        yield crawl(folder / "sail", engine, fake, whole=whole), read
 
 
-def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
+def crawl(folder: Path, engine: Engine, fake: FakeWeb, *, whole: bool) -> Crawl:
+    """A brief crawl of known pages, or a whole one, with a harvest after parsing again."""
     made = Crawl.create(str(folder), loopback_settings(fake.address, SETTINGS), engine)
     made.work.clock_ms = 1_800_000_000_000
     made.inject(fake.web.seeds())
+    if not whole:
+        synthetic = [host for host in fake.web.hosts() if host not in fake.web.docs]
+        made.inject(url for host in synthetic for url in fake.web.urls(host))
     with made.work.store.lock():
-        for _ in range(ROUNDS - 1):
+        for _ in range(2 if whole else 1):
             list(rounds.round_(made.work, lambda _step, _round: None))
     texts = made.dataset("documents").where("sketch IS NOT NULL")
     urls = sorted(row.url for row in texts.select("url").collect())
     made.mark(urls[:MARKED], fit=True)
     made.mark(urls[-MARKED:], fit=False, known=True)
-    made.run(1)
-    parsing = structs.replace(made.work.config.parse, media=True, max_text_chars=1_000)
-    made.work.config = structs.replace(made.work.config, parse=parsing)
-    made.reparse()
+    if whole:
+        made.run(1)
+        parsing = structs.replace(made.work.config.parse, media=True, max_text_chars=1_000)
+        made.work.config = structs.replace(made.work.config, parse=parsing)
+        made.reparse()
     made.filters.add([REFUSED])
     made.filters.apply()
-    made.run(0)
+    made.run(0 if whole else 1)
     run_postings(made.work)
     graph.run(made.work)
     centrality.run(made.work)
@@ -121,6 +128,7 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
 
 
 def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
+    """The rows of a crawl of either engine, as the embedded one reads them."""
     names = [
         name
         for name in DATASETS[dataset].column_names

@@ -13,25 +13,22 @@ import pytest
 
 from gossamer import fetch
 from gossamer.api.crawl import Crawl
-from gossamer.config import EngineConfig
-from gossamer.config.egress import ADDRESSES, GROUPS, POSTPONED
-from gossamer.engine.engine import Engine
+from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.schedule import generate
 from tests.support.crawl_settings import loopback_settings
 from tests.support.loopback import page
+from tests.support.spark_cluster import EU, US
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from gossamer.engine.engine import Engine
     from tests.support.loopback import Asked, Loopback
     from tests.support.spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark
 
-EU, US = "127.0.0.2", "127.0.0.3"
 EU_WORKER = 0
-WORKERS = [{GROUPS: "eu", ADDRESSES: EU}, {GROUPS: "us", ADDRESSES: US}]
 DELAY_S = 0.2
 SETTINGS = f"""
 fetch.delay_s = {DELAY_S}
@@ -39,21 +36,9 @@ fetch.egress = {{ eu = ["*-eu.test"], us = ["*-us.test"], asia = ["*-asia.test"]
 """
 
 
-@pytest.fixture(scope="module")
-def far_apart(new_cluster: Callable[..., Cluster]) -> Iterator[Cluster]:
-    with new_cluster(environments=WORKERS) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def far_engine(far_apart: Cluster) -> Iterator[Engine]:
-    with Engine(EngineConfig(url=far_apart.url, workers=len(WORKERS))) as started:
-        yield started
-
-
 def test_each_host_is_asked_by_workers_of_its_group_even_if_one_is_lost(
-    far_apart: Cluster,
-    far_engine: Engine,
+    cluster: Cluster,
+    spark_engine: Engine,
     engine: Engine,
     server: Loopback,
     tmp_path: Path,
@@ -66,7 +51,7 @@ def test_each_host_is_asked_by_workers_of_its_group_even_if_one_is_lost(
     crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine=engine)
     crawl.inject(f"http://{host}/{n}" for host, pages in hosts.items() for n in range(pages))
 
-    here, there = crawl.work, replace(crawl.work, _engine=far_engine)
+    here, there = crawl.work, replace(crawl.work, _engine=spark_engine)
     assert generate.run(there).counts == {"pages": 82, POSTPONED: 2}
     loads = here.read("fetchlist").groupBy("part").count().collect()
     assert sorted(load["count"] for load in loads) == [40, 42]
@@ -76,7 +61,7 @@ def test_each_host_is_asked_by_workers_of_its_group_even_if_one_is_lost(
         while len(by_host(server)["a-eu.test"]) < 14:
             assert not running.done()
             Event().wait(0.05)
-        far_apart.kill_worker(EU_WORKER)
+        cluster.kill_worker(EU_WORKER)
         assert running.result().counts == {"ok": 82}
     found = by_host(server)
     clients = {host: {each.client for each in asked} for host, asked in found.items()}

@@ -191,7 +191,7 @@ def check_polite(web: FakeWeb, since: int) -> None:
 )
 def test_a_crawl_whose_workers_are_killed_is_one_whose_are_not(
     cluster: Cluster,
-    interpreting: Engine,
+    spark_engine: Engine,
     engine: Engine,
     web: FakeWeb,
     s3: str,
@@ -204,8 +204,8 @@ def test_a_crawl_whose_workers_are_killed_is_one_whose_are_not(
     began = len(web.log())
     root = s3 if place == "s3" else str(tmp_path / "disturbed")
     killer = Killer(cluster, Random(f"{place} {seed}"), kills, steps)  # noqa: S311  # reproducible
-    crawl = created(root, web, interpreting, BY_JOINS)
-    rounds = disturbed(crawl, killer, interpreting)
+    crawl = created(root, web, spark_engine, BY_JOINS)
+    rounds = disturbed(crawl, killer, spark_engine)
     _log.info("%d rounds; killed: %s; run again: %s", rounds, killer.killed, killer.failed)
     check_polite(web, began)
     check_equal(crawl, web, engine, tmp_path, rounds)

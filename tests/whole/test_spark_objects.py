@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def crawled(root: str, web: FakeWeb, engine: Engine) -> Crawl:
@@ -28,10 +28,10 @@ def crawled(root: str, web: FakeWeb, engine: Engine) -> Crawl:
 
 
 def test_a_cluster_crawls_on_object_storage_as_in_a_folder(
-    s3: str, spark_engine: Engine, engine: Engine, tmp_path: Path
+    s3: str, compiling_engine: Engine, engine: Engine, tmp_path: Path
 ) -> None:
     with FakeWeb(Web(hosts=3, pages_per_host=20, mix=Mix.plain())) as web:
-        there = crawled(s3, web, spark_engine)
+        there = crawled(s3, web, compiling_engine)
         here = crawled(str(tmp_path / "crawl"), web, engine)
     assert tables(there) == tables(here)
     titles = [row.title for row in here.dataset("documents").limit(10).collect()]
