@@ -134,8 +134,10 @@ def test_a_server_that_is_not_there_is_an_error_that_names_it() -> None:
 _ALONE = """
 import os
 from gossamer.config import EngineConfig
+from gossamer.engine import engine as engine_module
 from gossamer.engine.engine import Engine
 
+engine_module.SLOW_START_S = 600  # on a busy machine it takes long
 with Engine(EngineConfig(workers=2, memory_gb=0.05)) as engine:
     assert not [name for name in os.environ if name.startswith("SAIL_")]
     text = engine.spark.range(0, 600_000, 1, 4).selectExpr("id", "sha2(string(id), 256) as u")
