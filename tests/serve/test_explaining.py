@@ -64,7 +64,10 @@ def test_a_tree_that_is_small_enough_stays_as_it_is() -> None:
     assert cut_tree(tree) == tree
 
 
-def test_the_first_pages_of_an_answer_are_explained(work: Workspace) -> None:
+def test_the_first_pages_of_an_answer_are_explained(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explaining, "MAX_S", 60)  # on a busy machine, the last hits have none
     hits = Searcher.open(work).search("apple", 0, 30, explain=True).hits
     assert [hit.explanation is not None for hit in hits] == [
         number < explaining.MAX_PAGES for number in range(30)
