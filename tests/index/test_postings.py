@@ -23,6 +23,7 @@ from gossamer.index.postings.blocks import Partition, PartitionWriter, partition
 from gossamer.index.postings.combiner import Combiner, decode_pairs
 from gossamer.index.postings.reader import PostingsReader
 from gossamer.search.searcher import Searcher
+from tests.support.earlier_states import returning
 from tests.support.harvest_steps import run_index, run_postings
 from tests.support.rows import put
 
@@ -65,35 +66,45 @@ def of_work(work: Workspace) -> dict[str, list[tuple[str, int]]]:
 TEXTS = {f"http://a.example/{n}": f"number{n % 7} both " + "word " * n for n in range(30)}
 
 
-def test_postings_are_the_words_of_the_documents(work: Workspace) -> None:
+@pytest.fixture(scope="module")
+def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
+    work = new_work()
     store(work, TEXTS)
-    counts = run_postings(work).counts
+    run_postings(work)
+    return returning(work)
+
+
+@pytest.fixture
+def made(returned: Callable[[], Workspace]) -> Workspace:
+    """A crawl of these texts, with their postings."""
+    return returned()
+
+
+def test_postings_are_the_words_of_the_documents(made: Workspace) -> None:
     words = plain_analyzer()
     expected: dict[str, dict[str, int]] = {}
     for url, text in TEXTS.items():
         for term, tf in Counter(words.analyze(text)).items():
             expected.setdefault(term, {})[url] = tf
-    assert {term: dict(found) for term, found in of_work(work).items()} == expected
-    assert counts == {
+    assert {term: dict(found) for term, found in of_work(made).items()} == expected
+    assert made.store.manifest.history[-1].counts == {
         "documents": 30,
         "terms": len(expected),
         "postings": sum(map(len, expected.values())),
     }
-    for row in table(work, "postings"):
+    for row in table(made, "postings"):
         assert row["df"] == len(expected[row["term"]])
 
 
-def test_numbers_are_dense_and_partitions_hold_their_own_terms(work: Workspace) -> None:
-    store(work, TEXTS)
-    run_postings(work)
-    rows = table(work, "numbered")
+def test_numbers_are_dense_and_partitions_hold_their_own_terms(made: Workspace) -> None:
+    rows = table(made, "numbered")
     assert [row["number"] for row in rows] == list(range(30))
     of_parts = [partition_of(row["url"], 8) for row in rows]
     assert of_parts == sorted(of_parts)  # dealt by the same hash
     for part, its in groupby(rows, lambda row: partition_of(row["url"], 8)):
         urls = [row["url"] for row in its]
         assert urls == sorted(urls), part
-    for path in work.paths("postings"):
+    for path in made.paths("postings"):
         partition = Partition(path)
         terms = pq.read_table(path)["term"].to_pylist()
         assert terms == sorted(terms)
@@ -110,38 +121,33 @@ def test_lengths_and_norms_are_those_of_the_documents(work: Workspace) -> None:
     assert row["norm"] == pytest.approx(math.sqrt(2 * (1 + math.log(2)) ** 2 + 1))
 
 
-def test_the_same_documents_give_the_same_rows(new_work: Callable[[], Workspace]) -> None:
-    first, second = new_work(), new_work()
-    store(first, TEXTS)
-    store(second, dict(reversed(TEXTS.items())))
-    for made in (first, second):
-        run_postings(made)
+def test_the_same_documents_give_the_same_rows(made: Workspace, work: Workspace) -> None:
+    store(work, dict(reversed(TEXTS.items())))
+    run_postings(work)
     for dataset in ("postings", "numbered"):
-        assert table(first, dataset) == table(second, dataset)
+        assert table(made, dataset) == table(work, dataset)
 
 
 def test_runs_and_blocks_of_any_size_give_the_same(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
+    made: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tasks run in this process, where their sizes can be made small."""
-    store(work, TEXTS)
-    run_postings(work)
-    expected = of_work(work)
+    expected = of_work(made)
     monkeypatch.setattr(combiner, "MAX_POSTINGS", 5)
     monkeypatch.setattr(blocks, "BLOCK_POSTINGS", 4)
     monkeypatch.setattr(blocks, "GROUP_POSTINGS", 6)
     monkeypatch.setattr(postings, "NUMBERED_ROWS", 2)
     monkeypatch.setattr(
-        type(work.engine),
+        type(made.engine),
         "map_tasks",
         lambda _self, tasks, fn, *_, **__: [row for task in tasks for row in fn(task)],
     )
-    run_postings(work)
-    assert of_work(work) == expected
-    rows = [row for row in table(work, "postings") if row["term"] == "both"]
+    run_postings(made)
+    assert of_work(made) == expected
+    rows = [row for row in table(made, "postings") if row["term"] == "both"]
     assert [len(row["gaps"]) for row in rows] == [4] * 7 + [2]
     assert {row["df"] for row in rows} == {30}
-    broker = PostingsReader.open(work)
+    broker = PostingsReader.open(made)
     assert broker.find({"both": 1}).total == 30  # of several row groups
     assert {hit.url for hit in broker.search("both", limit=50)} == TEXTS.keys()
 
@@ -158,21 +164,17 @@ def test_documents_without_words(work: Workspace) -> None:
     assert PostingsReader.open(work).search("word", every=False) == []
 
 
-def test_new_postings_replace_the_old_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
-    store(work, TEXTS)
-    run_postings(work)
+def test_new_postings_replace_the_old_and_scratch_is_gone(made: Workspace) -> None:
     url = "http://a.example/0"
-    put(work, "pages", [{"url": known, "status": "gone"} for known in TEXTS if known != url])
-    assert run_postings(work).counts["documents"] == 1
-    assert [hit.url for hit in PostingsReader.open(work).search("both")] == [url]
-    assert not list(tmp_path.glob("*/scratch/**/*.parquet"))
+    put(made, "pages", [{"url": known, "status": "gone"} for known in TEXTS if known != url])
+    assert run_postings(made).counts["documents"] == 1
+    assert [hit.url for hit in PostingsReader.open(made).search("both")] == [url]
+    assert not [*made.store.backend.sizes("scratch")]
 
 
-def test_every_word_finds_the_pages_that_the_index_finds(work: Workspace) -> None:
-    store(work, TEXTS)
-    run_index(work)
-    run_postings(work)
-    broker, searcher = PostingsReader.open(work), Searcher.open(work)
+def test_every_word_finds_the_pages_that_the_index_finds(made: Workspace) -> None:
+    run_index(made)
+    broker, searcher = PostingsReader.open(made), Searcher.open(made)
     for query in ("both", "number3", "word number3"):
         found = {hit.url for hit in broker.search(query, limit=100)}
         hits = searcher.search(query, limit=100).hits
@@ -241,15 +243,13 @@ def test_a_combiner_holds_until_it_is_asked() -> None:
 
 
 @pytest.mark.folder
-def test_a_damaged_partition_is_named(work: Workspace) -> None:
-    store(work, TEXTS)
-    run_postings(work)
+def test_a_damaged_partition_is_named(made: Workspace) -> None:
     for dataset in ("postings", "numbered"):
-        path = Path(work.paths(dataset)[0])
+        path = Path(made.paths(dataset)[0])
         whole = path.read_bytes()
         path.write_bytes(bytes(len(whole)))
         with pytest.raises(StoreError, match="is damaged") as error:
-            PostingsReader.open(work)
+            PostingsReader.open(made)
         assert error.value.subject == str(path)
         assert "gossamer postings" in error.value.remedy
         path.write_bytes(whole)

@@ -83,7 +83,7 @@ def test_estimates_are_as_exact_as_published(
 ) -> None:
     graph = random_graph(tmp_path / "web")
     wanted = centrality.exact_harmonic(graph)
-    for registers in (16, 64, 256):
+    for registers in (16, 64):
         found = [hyperball.estimate_harmonic(graph, registers, seed) for seed in SEEDS]
         errors = (np.array(found) - wanted) / (wanted + 1) / hyperball.deviation(registers)
         assert 0.3 < np.sqrt(np.mean(errors**2)) < 1
