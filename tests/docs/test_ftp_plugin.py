@@ -269,24 +269,31 @@ def test_what_servers_may_say(command: str, said: bytes) -> None:
 ENDLESS = b"220-x\r\n" * (ftp_session.MAX_LINES + 1)
 
 
-@pytest.mark.parametrize("command", ["", "USER", "PASS", "TYPE", "MDTM", "EPSV", "RETR"])
+COMMANDS = ["USER", "PASS", "TYPE", "MDTM", "EPSV", "RETR"]
+NO_REPLIES = [
+    b"",
+    b"22",
+    b"\x00" * 100 + b"\r\n",
+    b"SSH-2.0-OpenSSH_9.2\r\n",
+    b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    b"999 No\r\n",
+    "٢٢٠ hi\r\n".encode(),
+    b"x" * 100_000,
+    b"220-" + b"x" * 100_000,
+    ENDLESS,
+    FOREVER + b"220-x\r\n",
+    FOREVER + b"x",
+]
+
+
 @pytest.mark.parametrize(
-    "said",
+    ("command", "said"),
     [
-        b"",
-        b"22",
-        b"\x00" * 100 + b"\r\n",
-        b"SSH-2.0-OpenSSH_9.2\r\n",
-        b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        b"999 No\r\n",
-        "٢٢٠ hi\r\n".encode(),
-        b"x" * 100_000,
-        b"220-" + b"x" * 100_000,
-        ENDLESS,
-        FOREVER + b"220-x\r\n",
-        FOREVER + b"x",
+        *(("", said) for said in NO_REPLIES),
+        # Each command with two of them: all replies are read by the same lines.
+        *zip(2 * COMMANDS, NO_REPLIES, strict=True),
     ],
-    ids=range(12),
+    ids=range(24),
 )
 def test_what_is_no_reply(command: str, said: bytes) -> None:
     answer = Scripted({command: said}).fetch(timeout_s=5)
@@ -557,6 +564,7 @@ fetch.allow_networks = ["127.0.0.1/32"]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.embedded
 @pytest.mark.usefixtures("installed")

@@ -53,7 +53,7 @@ def test_the_python_of_the_readme_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (snippet,) = blocks(README, "python")
-    with FakeWeb(Web(hosts=1, pages_per_host=3, mix=Mix.plain())) as fake:
+    with FakeWeb(Web(hosts=1, pages_per_host=2, mix=Mix.plain())) as fake:
         settings = (
             "fetch = {delay_s = 0, delay_factor = 0, address_delay_s = 0, "
             'allow_networks = ["127.0.0.0/8"], '
@@ -67,7 +67,7 @@ def test_the_python_of_the_readme_runs(
             exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102  # our own words
     printed = capsys.readouterr().out
     assert printed.splitlines()[0].startswith(f"{title} http://site-0.test/")
-    assert re.search(r"fetched +3", printed)
+    assert re.search(r"fetched +2", printed)
 
 
 def test_links_lead_to_existing_files() -> None:

@@ -91,8 +91,8 @@ def test_listings_are_written_again_and_nothing_is_lost(
         for one, other in (left[:2], left[2:4], left[4:6]):
             swap(one, other)
         left = left[6:]
-    for path in left:
-        damages[0](path)
+    for each in left:
+        damages[0](each)
     crawl = reopened(crawl)
     assert tables(crawl) == rows  # from the other files
     assert damaged(crawl) == set(chosen)

@@ -136,6 +136,7 @@ def test_a_paused_crawl_waits_says_so_and_goes_on(tmp_path: Path) -> None:
     assert "paused: " not in gossamer("status", folder).stdout
 
 
+@pytest.mark.slow
 def test_a_crawl_pauses_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     settings = loopback_settings("127.0.0.1:9", "store.min_free_gb = 1e6")

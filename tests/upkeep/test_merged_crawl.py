@@ -59,7 +59,7 @@ def links(crawl: Crawl) -> set[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("dataset", "damage"),
     [
-        ("documents", gone),
+        pytest.param("documents", gone, marks=pytest.mark.slow),
         pytest.param("links", flip, marks=pytest.mark.long),
         pytest.param("responses", cut, marks=pytest.mark.long),
     ],
@@ -80,6 +80,7 @@ def test_lost_rows_of_merged_layers_are_made_again(
     assert (indexed(crawl), links(crawl)) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", [COUNTED, JUDGED], ids=lambda record: record.name)
 def test_layers_are_merged_if_the_record_of_a_harvest_is_damaged(
     record: Dataset, crawl: Crawl

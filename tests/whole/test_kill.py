@@ -325,6 +325,7 @@ def graph_of(folder: Path) -> dict[str, str]:
     return {Path(file.path).name: file.xxh3 for file in files if ".graph" in file.path}
 
 
+@pytest.mark.slow
 def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
     tmp_path: Path,
 ) -> None:
@@ -348,6 +349,7 @@ def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
     assert list(own.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_of_two_crawls_the_second_names_the_first(
     web: FakeWeb, size: Size, mark: str, tmp_path: Path
 ) -> None:

@@ -274,7 +274,7 @@ print(file.size, peak() - before)
 """
 
 
-@pytest.mark.parametrize("megabytes", [256, pytest.param(2048, marks=pytest.mark.long)])
+@pytest.mark.parametrize("megabytes", [160, pytest.param(2048, marks=pytest.mark.long)])
 def test_the_memory_of_a_task_does_not_grow_with_its_file(s3: str, megabytes: int) -> None:
     program = [sys.executable, "-c", _UPLOAD, s3, str(megabytes)]
     done = subprocess.run(program, check=True, capture_output=True, text=True)
