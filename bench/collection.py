@@ -16,9 +16,9 @@ from gossamer.config import IndexConfig
 from gossamer.dedup.boilerplate.host_lines import MIN_PAGES, SHARE
 from gossamer.index.boilerplate import FEW, split_texts
 from gossamer.index.format.analysis import OTHER, STEMMERS
-from gossamer.parse.content import parse_response
+from gossamer.parse.page_parsing import parse_response
 from gossamer.parse.step.page_writer import main_and_boilerplate
-from gossamer.web.lines import LINE, line_hash
+from gossamer.web.boilerplate_lines import LINE, line_hash
 from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     import pyarrow.parquet as pq
 
     from gossamer.config import FetchConfig
-    from gossamer.fetch.part import FetchPart
-    from gossamer.fetch.task import fetch_part
+    from gossamer.fetch.fetch_part import FetchPart
+    from gossamer.fetch.fetch_task import fetch_part
     from gossamer.storage.task_output import counts_of
     from gossamer.tables import FETCHLIST
     from gossamer.web.urls import UrlRules

@@ -39,8 +39,8 @@ from urllib.request import urlopen
 import numpy as np
 from harness import Options, default_settings, report
 
-from gossamer.fakeweb.draw import stream
-from gossamer.fakeweb.text import prose
+from gossamer.fakeweb.prose import prose
+from gossamer.fakeweb.seeded_random import stream
 
 if TYPE_CHECKING:
     import argparse

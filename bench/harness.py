@@ -15,8 +15,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gossamer.fakeweb.draw import stream
-from gossamer.fakeweb.text import prose
+from gossamer.fakeweb.prose import prose
+from gossamer.fakeweb.seeded_random import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

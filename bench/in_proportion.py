@@ -35,7 +35,7 @@ from gossamer.flow import rounds
 from gossamer.flow.harvests import Harvests
 from gossamer.parse.step.page_writer import FLUSH_PAGES
 from gossamer.schedule import update
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import CONFIG_NAME
@@ -257,7 +257,7 @@ def crawled(work: Workspace, web: Web) -> None:
         }
     with work.step("bench", 1) as draft:
         nothing = work.engine.read([], PAGES.ddl)
-        draft.replace["due_times"] = histogram.recount(work, nothing)
+        draft.replace["due_times"] = due_counts.recount(work, nothing)
 
 
 def host_rows(numbers: Numbers) -> pa.Table:

@@ -28,7 +28,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html.html_page import article
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Rules
+from gossamer.parse.parsed_page import Rules
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from rich.table import Table
 from gossamer import dedup
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
-from gossamer.parse.content import parse_page
-from gossamer.parse.page import Page
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page
 from gossamer.web.sketches import hash_and_sketch
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from rich.table import Table
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.config import FilterConfig
-from gossamer.parse.content import parse_page
 from gossamer.parse.html.html_page import article
-from gossamer.parse.html.metadata import metadata
+from gossamer.parse.html.page_metadata import metadata
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Page, Rules
-from gossamer.parse.process.guard import GuardedParser
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
+from gossamer.parse.process.guarded_parser import GuardedParser
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.language import language_of
 from gossamer.rules.filters import Filters

@@ -13,7 +13,7 @@ import msgspec
 from gossamer.config import Config
 from gossamer.config.fetching import HOSTS
 from gossamer.config.searching import NODE
-from gossamer.config.table import LINE
+from gossamer.config.settings_table import LINE
 from gossamer.tables import DATASETS, Dataset
 from gossamer.tables.outcomes import OUTCOMES
 

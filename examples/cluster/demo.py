@@ -30,10 +30,10 @@ from rich.console import Console
 from rich.table import Table
 
 from gossamer import Crawl
-from gossamer.cli.progress import StepProgress
+from gossamer.cli.step_progress import StepProgress
 from gossamer.errors import GossamerError, Stopped, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import group_by_host
+from gossamer.fakeweb.request_log import group_by_host
 from gossamer.state.stopping import CTRL_C
 from gossamer.storage import places
 from search_cluster import NODES, search_cluster

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
         set_body,
         set_folder_page,
     )
-    from gossamer.fetch.http.body import Bodies, Body, limit_of
-    from gossamer.fetch.http.sites import Site, Sites
-    from gossamer.fetch.network.networks import ForbiddenAddress, Networks
-    from gossamer.fetch.network.resolver import Resolver
+    from gossamer.fetch.http.body_reader import Bodies, Body, limit_of
+    from gossamer.fetch.http.site_settings import Site, Sites
+    from gossamer.fetch.network.allowed_networks import ForbiddenAddress, Networks
+    from gossamer.fetch.network.cached_resolver import Resolver
     from gossamer.fetch.network.streams import Stream, connect, connect_address
-    from gossamer.parse.page import Content, Link, ParsedPage, Rules
+    from gossamer.parse.parsed_page import Content, Link, ParsedPage, Rules
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.references import References
     from gossamer.rules.filters import UrlFilter
@@ -71,14 +71,14 @@ _MODULES = {
         "set_body",
         "set_folder_page",
     ),
-    "gossamer.fetch.http.body": ("Bodies", "Body", "limit_of"),
-    "gossamer.fetch.http.sites": ("Site", "Sites"),
-    "gossamer.fetch.network.networks": ("ForbiddenAddress", "Networks"),
-    "gossamer.fetch.network.resolver": ("Resolver",),
+    "gossamer.fetch.http.body_reader": ("Bodies", "Body", "limit_of"),
+    "gossamer.fetch.http.site_settings": ("Site", "Sites"),
+    "gossamer.fetch.network.allowed_networks": ("ForbiddenAddress", "Networks"),
+    "gossamer.fetch.network.cached_resolver": ("Resolver",),
     "gossamer.fetch.network.streams": ("Stream", "connect", "connect_address"),
     "gossamer.rules.filters": ("UrlFilter",),
     "gossamer.parse.reading.charset": ("decode",),
-    "gossamer.parse.page": ("Content", "Link", "ParsedPage", "Rules"),
+    "gossamer.parse.parsed_page": ("Content", "Link", "ParsedPage", "Rules"),
     "gossamer.parse.reading.references": ("References",),
     "gossamer.web.urls": ("UrlRules",),
 }

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from rich.console import Console
 
-from gossamer.cli.answers import print_overview, print_results
-from gossamer.cli.progress import StepProgress
+from gossamer.cli.result_printing import print_overview, print_results
+from gossamer.cli.step_progress import StepProgress
 from gossamer.search.results import Hit, Results
-from gossamer.status.disk import Disk
+from gossamer.status.disk_space import Disk
+from gossamer.status.due_queue import Freshness, Queue
 from gossamer.status.overview import overview
-from gossamer.status.queue import Freshness, Queue
 
 if TYPE_CHECKING:
     import pytest

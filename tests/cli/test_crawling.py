@@ -15,7 +15,7 @@ import pytest
 
 from gossamer import config
 from gossamer.api.crawl import Crawl
-from gossamer.cli.settings import SETTINGS, apply, new_settings, own_hosts
+from gossamer.cli.gossamer_toml import SETTINGS, apply, new_settings, own_hosts
 from gossamer.flow import rounds
 from tests.support.command_line import Said, gossamer
 from tests.support.loopback import Loopback, page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.cli.export import FORMS, export
+from gossamer.cli.export_formats import FORMS, export
 from gossamer.tables import DATASETS
 from tests.support.rows import put
 

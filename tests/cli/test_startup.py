@@ -30,7 +30,7 @@ HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"
         # The process that stays while others crawl, without end.
         ("import gossamer.cli.supervisor", HEAVY, ""),
         # The parser's process, of each task and each `gossamer parse`.
-        ("import gossamer.parse.process.guard", HEAVY, ""),
+        ("import gossamer.parse.process.guarded_parser", HEAVY, ""),
     ],
 )
 def test_none_of_the_heavy_libraries_is_imported(

@@ -36,7 +36,7 @@ ROUND = list(rounds.ROUND)
 PAGES = 4
 AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
 """All pages are always due."""
-ALWAYS = "from gossamer.cli import crawler_process as standing; standing.GROWTH = -1\n"
+ALWAYS = "from gossamer.cli import forever_process as standing; standing.GROWTH = -1\n"
 """Replaces the process after a round that follows a harvest."""
 EACH_ROUND = f'{ALWAYS}standing.LAST = "update"\n'
 """Replaces the process after its first round, without a harvest."""

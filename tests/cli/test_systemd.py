@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.cli.systemd import SHARE, Supervisor, Watchdog
+from gossamer.cli.systemd_notification import SHARE, Supervisor, Watchdog
 from tests.support.systemd_socket import Systemd
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from gossamer.cli import top
-from gossamer.cli.live_view import view
+from gossamer.cli import top_command
+from gossamer.cli.top_view import view
 from gossamer.state import pausing
 from gossamer.state.heartbeats import Heartbeat, Wait, waiting
-from gossamer.status.disk import Disk
-from gossamer.status.fetching import Lane, Outcome, Round
-from gossamer.status.hosts import Host, Hosts
+from gossamer.status.busy_hosts import Host, Hosts
+from gossamer.status.disk_space import Disk
+from gossamer.status.due_queue import Freshness, Queue
+from gossamer.status.fetch_progress import Lane, Outcome, Round
 from gossamer.status.overview import Watch
-from gossamer.status.queue import Freshness, Queue
 from gossamer.storage.lock_holder import Holder
 from tests.support.command_line import gossamer
 from tests.support.merging_program import GOSSAMER
@@ -140,7 +140,7 @@ def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) ->
 def test_a_crawl_that_vanishes_is_no_crash(work: Workspace) -> None:
     watch = Watch(work)
     shutil.rmtree(work.root)
-    assert "is not a crawl" in "".join(drawn(top._look(watch, 24), 1_000))
+    assert "is not a crawl" in "".join(drawn(top_command._look(watch, 24), 1_000))
 
 
 def test_in_a_pipe_it_prints_once(work: Workspace) -> None:

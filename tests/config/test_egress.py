@@ -14,7 +14,7 @@ from gossamer import config
 from gossamer.config import egress
 from gossamer.config.egress import ADDRESSES, GROUPS, Egress
 from gossamer.errors import ConfigError
-from gossamer.fetch.network.networks import Networks
+from gossamer.fetch.network.allowed_networks import Networks
 from gossamer.fetch.network.streams import connect_address
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import page

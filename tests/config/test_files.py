@@ -13,7 +13,7 @@ from msgspec import structs
 from gossamer import config
 from gossamer.api.crawl import Crawl
 from gossamer.config import FetchConfig, Secret, SiteConfig
-from gossamer.config.files import closed_to_others
+from gossamer.config.settings_files import closed_to_others
 from gossamer.errors import ConfigError
 from gossamer.state.workspace import Workspace
 from gossamer.storage.names import CONFIG_NAME

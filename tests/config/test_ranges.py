@@ -10,7 +10,7 @@ import pytest
 
 from gossamer import config
 from gossamer.config import Config
-from gossamer.config.table import Table
+from gossamer.config.settings_table import Table
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from gossamer import dedup
 from gossamer.dedup import boilerplate
 from gossamer.dedup.own_texts import BoilerplateSplitter, join_boilerplate_lines, own_sketches
-from gossamer.web.lines import line_hash
+from gossamer.web.boilerplate_lines import line_hash
 from gossamer.web.sketches import hash_and_sketch
 from tests.support.earlier_states import returning
 from tests.support.planted_duplicates import document, edited, prose, similarity, standing, store

@@ -9,7 +9,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.search.searcher import Searcher
-from gossamer.web.lines import line_hash
+from gossamer.web.boilerplate_lines import line_hash
 from tests.support.crawl_settings import loopback_settings
 from tests.support.planted_duplicates import edited, prose, standing
 from tests.support.rows import by_url

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.pages import MANUAL_PAGES, MANUAL_VERSIONS
+from gossamer.fakeweb.synthetic_pages import MANUAL_PAGES, MANUAL_VERSIONS
 from tests.support.crawl_settings import loopback_settings
 from tests.support.planted_duplicates import standing
 

@@ -17,8 +17,8 @@ from gossamer.config import EngineConfig, SiteConfig
 from gossamer.engine.engine import Engine
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.http import body
-from gossamer.fetch.schemes import Fetchers
+from gossamer.fetch.http import body_reader
+from gossamer.fetch.scheme_fetchers import Fetchers
 from gossamer.flow import rounds
 from gossamer.tables.outcomes import OUTCOMES
 from gossamer.web.urls import normalize, normalize_all
@@ -322,7 +322,7 @@ def test_data_that_never_come_are_given_up() -> None:
 
 
 def test_slow_data_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "GRACE_S", 0.05)
+    monkeypatch.setattr(body_reader, "GRACE_S", 0.05)
     answer = Scripted(data=SILENCE).fetch(min_bytes_per_s=500)
     assert (answer.outcome, answer.detail) == ("timeout", "0 bytes/s on average, slower than 500")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer.parse import Link, ParsedPage, Rules, parse_response
-from gossamer.parse.html.selectors import COMPARING, COUNTING, OF_LISTS, SIMPLE
+from gossamer.parse.html.css_selectors import COMPARING, COUNTING, OF_LISTS, SIMPLE
 from gossamer.parse.html.site_rules import read_site_rules
-from gossamer.parse.page import SiteRule
+from gossamer.parse.parsed_page import SiteRule
 from gossamer.parse.reading.directives import Wishes
 from tests.support.code_blocks import blocks
 from tests.support.repository import ROOT

@@ -31,8 +31,8 @@ batches = Pool(1).wrap(work)(iter([]))
 pids = [next(batches).column(0)[0].as_py()]
 """
 PARSER = """
-from gossamer.parse.process.guard import GuardedParser
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.process.guarded_parser import GuardedParser
+from gossamer.parse.parsed_page import Page, Rules
 
 parser = GuardedParser(Rules())
 parser.parse(Page("http://a.example/", {}, b"<p>text"))

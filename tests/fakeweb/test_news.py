@@ -1,4 +1,4 @@
-"""The news sites of fakeweb: see gossamer.fakeweb.news."""
+"""The news sites of fakeweb: see gossamer.fakeweb.news_sites."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 
 from gossamer.fakeweb import Web
-from gossamer.fakeweb.news import FURNITURE, STYLES, host_of
+from gossamer.fakeweb.news_sites import FURNITURE, STYLES, host_of
 
 SITES = len(STYLES) * len(FURNITURE)
 ARTICLES = 15

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
 from gossamer.fakeweb import Answer, Mix, Web
-from gossamer.fakeweb.links import LINKS
+from gossamer.fakeweb.link_makers import LINKS
+from gossamer.fakeweb.prose import prose
 from gossamer.fakeweb.special_urls import HANDLERS
-from gossamer.fakeweb.text import prose
 from gossamer.fakeweb.vocabulary import VOCABULARIES
 
 WEB = Web(seed=3, hosts=40, pages_per_host=12, page_bytes=3000)

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gossamer.cli import app
-from gossamer.cli.fakeweb import docs_option
+from gossamer.cli.fakeweb_command import docs_option
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Server, Web, log_table, read_log, serve
-from gossamer.fakeweb.request import RefusedRequest, Request, parse_request, take_request
-from gossamer.fakeweb.server import loopback_addresses
+from gossamer.fakeweb.http_request import RefusedRequest, Request, parse_request, take_request
+from gossamer.fakeweb.http_server import loopback_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

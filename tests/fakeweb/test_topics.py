@@ -1,4 +1,4 @@
-"""The topics of fakeweb: see gossamer.fakeweb.topics."""
+"""The topics of fakeweb: see gossamer.fakeweb.topic_sites."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from gossamer.fakeweb import Web
-from gossamer.fakeweb.topics import TOPICS
+from gossamer.fakeweb.topic_sites import TOPICS
 
 SITES, PAGES = 3, 200
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.exchange import Request
-from gossamer.fetch.http import body
-from gossamer.fetch.http.body import GRACE_S, LARGE_AT_ONCE, Bodies, Body, limit_of
+from gossamer.fetch.http import body_reader
+from gossamer.fetch.http.body_reader import GRACE_S, LARGE_AT_ONCE, Bodies, Body, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -127,7 +127,7 @@ def test_a_few_large_bodies_at_a_time() -> None:
 
 
 def test_waiting_for_room_is_not_slowness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "LARGE_AT_ONCE", 1)
+    monkeypatch.setattr(body_reader, "LARGE_AT_ONCE", 1)
 
     async def test(clock: Clock) -> None:
         bodies = Bodies(CONFIG)
@@ -147,7 +147,7 @@ def test_waiting_for_room_is_not_slowness(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_gets_no_room_in_time_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "LARGE_AT_ONCE", 1)
+    monkeypatch.setattr(body_reader, "LARGE_AT_ONCE", 1)
 
     async def test(clock: Clock) -> None:
         bodies = Bodies(CONFIG)

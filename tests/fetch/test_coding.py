@@ -12,7 +12,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.http.coding import MAX_MEMBERS, Undecodable, decode
+from gossamer.fetch.http.content_coding import MAX_MEMBERS, Undecodable, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

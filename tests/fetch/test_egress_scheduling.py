@@ -11,11 +11,11 @@ from gossamer import fetch
 from gossamer.config import FetchConfig
 from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.errors import EngineError
-from gossamer.fetch import task
+from gossamer.fetch import fetch_task
 from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.cluster.egress_scheduling import PATIENCE_S, TRIES, Offer, take
 from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, PartLease
-from gossamer.fetch.part import FetchPart
+from gossamer.fetch.fetch_part import FetchPart
 from gossamer.flow import rounds
 from gossamer.schedule import generate
 from gossamer.storage.task_output import count_rows, counts_of
@@ -171,7 +171,7 @@ def fetched_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(part.number)
         return count_rows({"ok": 5})
 
-    monkeypatch.setattr(task, "fetch_part", fetch_part)
+    monkeypatch.setattr(fetch_task, "fetch_part", fetch_part)
     monkeypatch.setattr(egress_scheduling, "PATIENCE_S", 0)
     return numbers
 

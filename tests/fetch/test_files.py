@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fetch import file_results, files
+from gossamer.fetch import file_fetcher, file_results
 from gossamer.fetch.exchange import FetchResult, Request
+from gossamer.fetch.file_fetcher import FileFetcher
 from gossamer.fetch.file_results import FolderEntry, media_type, set_folder_page
-from gossamer.fetch.files import FileFetcher
 from gossamer.web.urls import UrlRules, normalize, normalize_all
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def test_a_file_that_is_swapped_is_not_read(folder: Path, monkeypatch: pytest.Mo
             (folder / "b").rename(folder / "a")
         return found
 
-    monkeypatch.setattr(files.os, "lstat", swap)  # type: ignore[attr-defined]
+    monkeypatch.setattr(file_fetcher.os, "lstat", swap)  # type: ignore[attr-defined]
     answer = fetch(url_of(folder / "a"), folder)
     assert (answer.outcome, answer.body) == ("server_error", b"")
 
@@ -269,7 +269,7 @@ def test_odd_names(folder: Path, path: str) -> None:
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a").touch()
     # Whoever runs the tests may be root, who may read all.
-    monkeypatch.setattr(files, "_open_same_file", _forbid)
+    monkeypatch.setattr(file_fetcher, "_open_same_file", _forbid)
     answer = fetch(url_of(folder / "a"), folder)
     assert (answer.outcome, answer.detail) == ("refused", "permission denied")
 
@@ -288,7 +288,7 @@ def test_a_file_system_that_hangs_is_given_up(
         with pipe.open("rb"):
             pass
 
-    monkeypatch.setattr(files, "_give_file", hang)
+    monkeypatch.setattr(file_fetcher, "_give_file", hang)
     (folder / "a").touch()
     config = FetchConfig(file_folders=(str(folder),), timeout_s=0.05)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.fetch import hosts as fetch_hosts
+from gossamer.fetch import host_book as fetch_hosts
 from gossamer.fetch.exchange import FetchResult
-from gossamer.fetch.hosts import HostBook, RobotsFile
+from gossamer.fetch.host_book import HostBook, RobotsFile
 from tests.support.fetched_parts import Fetched, Row, known_host, robots_file, settings, wanted
 from tests.support.loopback import Loopback, page
 

@@ -18,11 +18,11 @@ from backports import zstd
 
 from gossamer import __version__
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.http import body
+from gossamer.fetch.http import body_reader
 from gossamer.fetch.http import fetcher as http
 from gossamer.fetch.http.fetcher import DRAIN_BYTES, retry_after_s
-from gossamer.rules.filter_rules.index import RuleIndex
-from gossamer.rules.filter_rules.language import Rule
+from gossamer.rules.filter_rules.rule_index import RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import Rule
 from tests.support.loopback import NOTHING, RESET, SILENCE, Loopback, Script, page, reset
 from tests.support.loopback_fetches import LIMIT, config, fetch, fetch_url, http_fetcher
 
@@ -491,7 +491,7 @@ def test_a_server_that_stops_half_way_is_given_up(server: Loopback) -> None:
 def test_a_body_that_comes_too_slowly_is_given_up(
     server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(body, "GRACE_S", 0.05)
+    monkeypatch.setattr(body_reader, "GRACE_S", 0.05)
     server.answers["/page"] = page(b"half", length=1_000)
     answer = fetch_url(config(server, min_bytes_per_s=1_000), PAGE)
     assert answer.outcome == "timeout"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.config import SiteConfig
-from gossamer.fetch import loop
+from gossamer.fetch import fetch_loop
 from gossamer.state import stopping
 from tests.support.fetched_parts import Fetched, Row, settings, wanted
 from tests.support.loopback import SILENCE, Loopback, page
@@ -118,8 +118,8 @@ def test_a_host_is_spared_for_as_long_as_it_took(server: Loopback, crawl: Crawl)
 def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
     server: Loopback, crawl: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "GRACE_S", 0.05)
-    monkeypatch.setattr(loop, "LOOK_S", 0.02)
+    monkeypatch.setattr(fetch_loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(fetch_loop, "LOOK_S", 0.02)
 
     async def answer_and_stop(_: StreamReader, writer: StreamWriter) -> None:
         writer.write(page(b"x"))
@@ -137,8 +137,8 @@ def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
 def test_the_end_of_the_round_cuts_off_what_is_open(
     server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "GRACE_S", 0.05)
-    monkeypatch.setattr(loop, "LOOK_S", 0.02)
+    monkeypatch.setattr(fetch_loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(fetch_loop, "LOOK_S", 0.02)
     server.answers |= {"/robots.txt": page(b""), "/1": SILENCE}
     fetched = crawl(["http://a.test/1", "http://a.test/2"], round_minutes=0.002, timeout_s=60.0)
     assert fetched.outcomes() == ["postponed"] * 2
@@ -157,7 +157,7 @@ def test_a_stop_counts_while_pages_are_refused_without_a_request(
     server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = count()
-    monkeypatch.setattr(loop, "LOOK_S", 0.0)
+    monkeypatch.setattr(fetch_loop, "LOOK_S", 0.0)
     monkeypatch.setattr(stopping, "requested", lambda _: next(looks) > 50)
     server.answers["/robots.txt"] = page(FORBID_ALL)
     outcomes = crawl([f"http://a.test/{n}" for n in range(500)]).outcomes()

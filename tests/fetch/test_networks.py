@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import ConfigError
-from gossamer.fetch.network.networks import (
+from gossamer.fetch.network.allowed_networks import (
     REFRESH_S,
     ForbiddenAddress,
     Networks,
@@ -16,7 +16,7 @@ from gossamer.fetch.network.networks import (
     is_global,
     network_of,
 )
-from gossamer.web.addresses import NAT64, parse_address
+from gossamer.web.ip_addresses import NAT64, parse_address
 
 INSIDE = [
     "0.0.0.0",

@@ -11,8 +11,8 @@ import pytest
 
 from gossamer.config import FetchConfig
 from gossamer.config.own_hosts import Own
-from gossamer.fetch.network.networks import ForbiddenAddress, Networks
-from gossamer.fetch.network.resolver import Resolver
+from gossamer.fetch.network.allowed_networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.cached_resolver import Resolver
 from gossamer.fetch.step import first_foreign_host
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import page
@@ -119,8 +119,8 @@ def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_
     async def both() -> tuple[bool, bool]:
         resolver = Resolver(config, networks)
         private = resolver._known  # what DNS is to have said
-        from gossamer.fetch.network.dns import DnsResult
-        from gossamer.fetch.network.resolver import _CachedName
+        from gossamer.fetch.network.cached_resolver import _CachedName
+        from gossamer.fetch.network.dns_client import DnsResult
 
         for name in ("10.0.0.1.docs.test", "b.test"):
             private[name] = _CachedName(DnsResult((f"10.0.0.{len(private)}",), 1e9), float("inf"))

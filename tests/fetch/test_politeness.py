@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.fakeweb.log import LogEntry, group_by_host
+from gossamer.fakeweb.request_log import LogEntry, group_by_host
 from tests.support import politeness_audit
 from tests.support.polite_crawl import Delays, crawl
 

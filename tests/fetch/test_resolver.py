@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fetch.network import dns
-from gossamer.fetch.network import resolver as module
-from gossamer.fetch.network.networks import ForbiddenAddress, Networks
-from gossamer.fetch.network.resolver import LOOKUPS, PREFETCHES, Resolver
+from gossamer.fetch.network import cached_resolver as module
+from gossamer.fetch.network import dns_client
+from gossamer.fetch.network.allowed_networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.cached_resolver import LOOKUPS, PREFETCHES, Resolver
 from tests.support.dns_server import (
     AAAA,
     NODATA,
@@ -99,7 +99,7 @@ def test_ipv4_comes_first() -> None:
 
 
 def test_a_server_that_only_knows_ipv4(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dns, "QUERY_S", 0.25)
+    monkeypatch.setattr(dns_client, "QUERY_S", 0.25)
     assert resolve({"a.test": Reply((ONE,), silent_for=(AAAA,))}, "a.test") == [(ONE, 80)]
 
 
@@ -114,7 +114,7 @@ def test_aliases_are_followed() -> None:
 
 def test_of_thousands_of_addresses_some_are_kept() -> None:
     many = [f"9.0.{number // 250}.{number % 250}" for number in range(2_000)]
-    assert len(resolve({"a.test": addresses(*many)}, "a.test")) == dns.MAX_ADDRESSES
+    assert len(resolve({"a.test": addresses(*many)}, "a.test")) == dns_client.MAX_ADDRESSES
 
 
 def test_a_family_may_be_asked_for() -> None:
@@ -148,8 +148,8 @@ def test_a_route_that_is_no_address_and_port(target: str) -> None:
     "text", ["9.9.9.9", "127.0.0.1:5353", "::1", "[::1]", "[2620:fe::9]:53", "2620:fe::9"]
 )
 def test_nameservers(text: str) -> None:
-    async def run() -> dns.DnsResult:
-        resolver = dns.Dns([text], Clock())
+    async def run() -> dns_client.DnsResult:
+        resolver = dns_client.Dns([text], Clock())
         try:
             return await resolver.look_up("localhost")  # opens a channel; needs no server
         finally:
@@ -223,7 +223,7 @@ def test_silence_and_forgeries_time_out(
     reply: Reply, limits: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in limits.items():
-        monkeypatch.setattr(dns, name, value)
+        monkeypatch.setattr(dns_client, name, value)
     with pytest.raises(OSError, match=r"a\.test: DNS timed out"):
         resolve({"a.test": reply}, "a.test")
 
@@ -271,10 +271,10 @@ def test_what_is_no_name_is_not_asked_for(host: str) -> None:
         (addresses(ONE, ttl_s=0), module.MIN_TTL_S),
         (addresses(ONE, ttl_s=86_400), module.MAX_TTL_S),
         (Reply(alias="b.test", ttl_s=40), 40),
-        (NXDOMAIN, dns.NEGATIVE_TTL_S),
-        (NODATA, dns.NEGATIVE_TTL_S),
-        (SERVFAIL, dns.FAILURE_TTL_S),
-        (REFUSED, dns.FAILURE_TTL_S),
+        (NXDOMAIN, dns_client.NEGATIVE_TTL_S),
+        (NODATA, dns_client.NEGATIVE_TTL_S),
+        (SERVFAIL, dns_client.FAILURE_TTL_S),
+        (REFUSED, dns_client.FAILURE_TTL_S),
     ],
 )
 def test_an_answer_is_kept_for_its_time(reply: Reply, kept_s: int) -> None:
@@ -303,7 +303,7 @@ def test_a_name_may_come_back() -> None:
         ):
             # The first two replies fail one look-up if c-ares tries again; any more are answers.
             while await resolver.locate("a.test") is None:
-                clock.now_s += dns.FAILURE_TTL_S
+                clock.now_s += dns_client.FAILURE_TTL_S
             assert await find(resolver, "a.test") == [ONE]
 
     asyncio.run(run())
@@ -328,8 +328,8 @@ def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
 
 def test_channels_of_c_ares_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """… and one that still waits for an answer stays until then."""
-    monkeypatch.setattr(dns, "CHANNEL_NAMES", 4)
-    monkeypatch.setattr(dns, "QUERY_S", 1)
+    monkeypatch.setattr(dns_client, "CHANNEL_NAMES", 4)
+    monkeypatch.setattr(dns_client, "QUERY_S", 1)
 
     async def run() -> None:
         zone: Zone = {"slow.test": (SILENCE, addresses(ONE)), "*.test": addresses(OTHER)}
@@ -380,7 +380,7 @@ async def asked(server: DnsServer, names: int) -> int:
     """Wait until so many names were asked for. Returns how many were when all sent is received."""
     while len({query.name for query in server.queries}) < names:  # noqa: ASYNC110  # of c-ares's thread
         await asyncio.sleep(0)
-    last = dns.Dns([server.address], Clock())
+    last = dns_client.Dns([server.address], Clock())
     assert (await last.look_up("last-of-all.test")).addresses
     await last.close()
     return len({query.name for query in server.queries} - {"last-of-all.test"})

@@ -16,11 +16,11 @@ from warcio.checker import Checker
 from gossamer import parse
 from gossamer.config import FetchConfig
 from gossamer.errors import StoreFull
-from gossamer.fetch import responses as fetch_responses
+from gossamer.fetch import response_writer as fetch_responses
 from gossamer.fetch.exchange import FetchResult
-from gossamer.fetch.part import FetchRow
-from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, truncation
-from gossamer.parse.step.stored import bodies, read_answers
+from gossamer.fetch.fetch_part import FetchRow
+from gossamer.fetch.response_writer import READ_BY_PARSERS, ResponseWriter, truncation
+from gossamer.parse.step.stored_responses import bodies, read_answers
 from gossamer.state.finished_files import Handover, take_notes
 from gossamer.storage import checksums
 from gossamer.storage.warc import payload_digest

@@ -9,11 +9,11 @@ import pytest
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fetch import schemes
+from gossamer.fetch import scheme_fetchers
 from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, Request
-from gossamer.fetch.network.networks import Networks
-from gossamer.fetch.network.resolver import Resolver
-from gossamer.fetch.schemes import Fetchers
+from gossamer.fetch.network.allowed_networks import Networks
+from gossamer.fetch.network.cached_resolver import Resolver
+from gossamer.fetch.scheme_fetchers import Fetchers
 from gossamer.web.urls import UrlRules
 from tests.support.loopback import Loopback, page
 from tests.support.plugin_packages import install_documented
@@ -70,9 +70,9 @@ def use(monkeypatch: pytest.MonkeyPatch, *made: Callable[..., object], name: str
             return made[int(self.value)]
 
     entries = EntryPoints(
-        Entry(name, str(number), schemes.ENTRY_POINTS) for number in range(len(made))
+        Entry(name, str(number), scheme_fetchers.ENTRY_POINTS) for number in range(len(made))
     )
-    monkeypatch.setattr(schemes, "entry_points", entries.select)
+    monkeypatch.setattr(scheme_fetchers, "entry_points", entries.select)
 
 
 def test_each_scheme_has_its_fetcher(server: Loopback, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ class Hanging(Plugin):
 
 
 def test_a_plugin_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schemes, "PLUGIN_GRACE_S", 0.0)
+    monkeypatch.setattr(scheme_fetchers, "PLUGIN_GRACE_S", 0.0)
     use(monkeypatch, Hanging)
     (answer,) = fetch(config(timeout_s=0.05), ("x",), "x://h/")
     assert (answer.outcome, answer.detail) == ("timeout", "fetcher x: not within 0.05 s")

@@ -12,7 +12,7 @@ from yarl import URL
 from gossamer.config import Secret, SiteConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import Request
-from gossamer.fetch.http.sites import Sites
+from gossamer.fetch.http.site_settings import Sites
 from gossamer.storage.warc import request_head
 from tests.support.loopback import Loopback, Script, loopback, page
 from tests.support.loopback_fetches import LIMIT, config, fetch, fetch_url

@@ -14,7 +14,7 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.config import SiteConfig
-from gossamer.fetch.network import resolver
+from gossamer.fetch.network import cached_resolver
 from gossamer.status.overview import overview
 from gossamer.web.urls import WEB, normalize
 from tests.support.dns_server import addresses, serve_in_thread
@@ -166,7 +166,7 @@ def test_a_rebound_name_leads_nowhere(
     harmless: int,
 ) -> None:
     """DNS rebinding, after the host was located, after its robots.txt, and after a page."""
-    monkeypatch.setattr(resolver, "MIN_TTL_S", 0)
+    monkeypatch.setattr(cached_resolver, "MIN_TTL_S", 0)
     closing = ("Content-Type: text/html", "Connection: close")
     server.answers |= {path: page(b"", closing) for path in ("/robots.txt", "/1", "/2")}
     where = [*["127.0.0.1"] * harmless, VICTIM]

@@ -16,12 +16,12 @@ from warcio.archiveiterator import ArchiveIterator
 from gossamer import fetch
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import ConfigError, UsageError
-from gossamer.fetch import responses as fetch_responses
+from gossamer.fetch import response_writer as fetch_responses
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.hosts import HostBook
-from gossamer.fetch.loop import FetchLoop
-from gossamer.fetch.part import FetchRow, PageRows
-from gossamer.fetch.responses import ResponseWriter
+from gossamer.fetch.fetch_loop import FetchLoop
+from gossamer.fetch.fetch_part import FetchRow, PageRows
+from gossamer.fetch.host_book import HostBook
+from gossamer.fetch.response_writer import ResponseWriter
 from gossamer.state.heartbeats import Heartbeat, heartbeats
 from gossamer.state.workspace import Workspace
 from gossamer.storage import checksums
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from gossamer.fetch.schemes import Fetchers
+    from gossamer.fetch.scheme_fetchers import Fetchers
 
     Crawl = Callable[..., Fetched]
 

@@ -14,11 +14,11 @@ from pyspark.sql import functions as F
 
 from gossamer import fetch
 from gossamer.api.crawl import Crawl
-from gossamer.cli.sources import page_of_crawl
+from gossamer.cli.inspected_sources import page_of_crawl
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.flow.check.repair import repair
 from gossamer.index import postings
 from gossamer.index.format.layout import part_key
@@ -135,7 +135,7 @@ def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
     kinds["listings"] = [path for each in manifest.listings() for path in each.paths]
     files = [path for paths in kinds.values() for path in paths]
     bytes_of = {path: Path(many.path, path).read_bytes() for path in files}
-    assert not any(error for _, error in survey.check_files(work))
+    assert not any(error for _, error in checks.check_files(work))
     found = 0
     for number, kind in zip(range(DAMAGES), cycle(kinds), strict=False):
         damage = (gone, cut, flip, longer, None)[number % 5]
@@ -149,12 +149,12 @@ def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
             Path(many.path, path).write_bytes(bytes_of[other])
             Path(many.path, other).write_bytes(bytes_of[path])
         found += {
-            file.path for file, error in survey.check_files(work) if error is not None
+            file.path for file, error in checks.check_files(work) if error is not None
         } == touched
         for each in touched:
             Path(many.path, each).write_bytes(bytes_of[each])
     assert found == DAMAGES
-    assert not any(error for _, error in survey.check_files(work))
+    assert not any(error for _, error in checks.check_files(work))
 
 
 def largest(crawl: Crawl, dataset: str) -> list[Path]:

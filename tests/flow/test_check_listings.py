@@ -11,7 +11,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.storage import listings
 from gossamer.storage.names import HISTORY
 from gossamer.storage.store import Layer, StepReport
@@ -60,7 +60,7 @@ def listings_of(crawl: Crawl, name: str) -> tuple[Listing, ...]:
 
 
 def damaged(crawl: Crawl) -> set[str]:
-    return {file.path for file, error in survey.check_files(crawl.work) if error is not None}
+    return {file.path for file, error in checks.check_files(crawl.work) if error is not None}
 
 
 def swap(one: Path, other: Path) -> None:
@@ -96,7 +96,7 @@ def test_listings_are_written_again_and_nothing_is_lost(
     crawl = reopened(crawl)
     assert tables(crawl) == rows  # from the other files
     assert damaged(crawl) == set(chosen)
-    for file, error in survey.check_files(crawl.work):
+    for file, error in checks.check_files(crawl.work):
         if error is not None:
             assert error.subject == f"{crawl.path}/{file.path}"
             assert error.remedy == f"write it again: gossamer check {crawl.path} --repair"

@@ -23,8 +23,8 @@ from gossamer.flow import forever, rounds
 from gossamer.flow.forever import Listener, Reload
 from gossamer.flow.harvests import PARTS, Harvests
 from gossamer.rules.filter_rules import crawl_rules
+from gossamer.status.human_units import moment
 from gossamer.status.overview import Watch
-from gossamer.status.words import moment
 from gossamer.storage.names import CONFIG_NAME, is_made_here
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings

@@ -11,7 +11,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.errors import WorkerDied
 from gossamer.flow import rounds
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, DATASETS, DISPOSITIONS
 from tests.support.command_line import gossamer, lent
@@ -83,8 +83,8 @@ def test_the_results_are_the_same_in_new_files(crawl: Crawl, engine: Engine) -> 
     assert answers(crawl, WORDS) == found
     crawl.work.sweep()  # what these comparisons have written
     assert garbage(crawl) == set()
-    assert not any(wrong for _, wrong in survey.check_files(crawl.work))
-    assert list(survey.check_contents(crawl.work)) == []
+    assert not any(wrong for _, wrong in checks.check_files(crawl.work))
+    assert list(checks.check_contents(crawl.work)) == []
 
 
 def test_the_old_index_answers_until_the_new_one_is_there(crawl: Crawl) -> None:
@@ -117,4 +117,4 @@ def test_one_that_dies_leaves_a_crawl_that_goes_on(
     done = crawl.harvest()
     assert [report.step for report in done] == list(rounds.HARVEST)
     assert made_of(crawl) == before
-    assert list(survey.check_contents(crawl.work)) == []
+    assert list(checks.check_contents(crawl.work)) == []

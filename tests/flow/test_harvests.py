@@ -11,7 +11,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.errors import WorkerDied
 from gossamer.flow import forever, rounds
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.flow.forever import Listener
 from gossamer.flow.harvests import Harvests
 from tests.support.crawl_settings import loopback_settings
@@ -62,8 +62,8 @@ def crawl(
     made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(server.address), engine)
     made.inject(["http://a.test/"])
     yield made
-    assert not any(wrong for _, wrong in survey.check_files(made.work))
-    assert list(survey.check_contents(made.work)) == []
+    assert not any(wrong for _, wrong in checks.check_files(made.work))
+    assert list(checks.check_contents(made.work)) == []
 
 
 def test_a_page_is_fetched_while_those_of_the_round_before_are_indexed(

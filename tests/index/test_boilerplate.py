@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.boilerplate import split_texts
 from gossamer.search.searcher import Searcher
-from gossamer.web.lines import line_hash
+from gossamer.web.boilerplate_lines import line_hash
 from gossamer.web.sketches import hash_and_sketch
 from tests.support.harvest_steps import run_index
 from tests.support.rows import by_url, put

@@ -6,7 +6,7 @@ import pytest
 
 from gossamer.links import domains
 from gossamer.state import table_io
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from tests.support.rows import by_url, frame
 
 if TYPE_CHECKING:

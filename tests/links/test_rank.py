@@ -16,7 +16,7 @@ from gossamer.errors import ConfigError
 from gossamer.links import graph, rank
 from gossamer.links.rank import trust
 from gossamer.links.rank.fetched_nodes import NodesByHash, hashes_of
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import host_of
 from tests.support.rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
 from tests.support.rows import by_url, put

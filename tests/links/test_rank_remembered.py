@@ -14,7 +14,7 @@ from gossamer.links.rank.fetched_nodes import fetched_keys
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
 from gossamer.tables import PAGES
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import host_of
 from tests.support.rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
 from tests.support.rows import frame, put

@@ -21,13 +21,13 @@ from gossamer.errors import EngineError, StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
 from gossamer.parse.parsers import rules_of
-from gossamer.parse.step import ahead as parsing_ahead
-from gossamer.parse.step import task
+from gossamer.parse.step import parse_ahead as parsing_ahead
+from gossamer.parse.step import parse_task
 from gossamer.parse.step.planning import create_job
 from gossamer.schedule import generate
 from gossamer.state.finished_files import Handover
 from gossamer.state.heartbeats import heartbeats
-from gossamer.status.fetching import lanes
+from gossamer.status.fetch_progress import lanes
 from gossamer.storage.names import is_collected
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import garbage
@@ -219,7 +219,7 @@ def killing(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Killin
 
     def use(times: dict[str, int]) -> Killed:
         started.append(Killed(times))
-        monkeypatch.setattr(task, "standing_parser", lambda _rules: started[-1])
+        monkeypatch.setattr(parse_task, "standing_parser", lambda _rules: started[-1])
         return started[-1]
 
     monkeypatch.setattr(work.engine, "map_tasks", in_process)

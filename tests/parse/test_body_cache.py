@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.content import parse_page
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
 from gossamer.parse.reading.body_cache import remember_latest
 from tests.support import parse_corpus
 from tests.support.parse_corpus import HEADERS, RULES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
     from gossamer.parse.html.findings import Findings
-    from gossamer.parse.page import ParsedPage
+    from gossamer.parse.parsed_page import ParsedPage
 
 URLS = (
     "https://example.org/dir/page",

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gossamer.parse.content import charset_of, parse_page, parse_response
-from gossamer.parse.page import Link, Page, Rules
+from gossamer.parse.page_parsing import charset_of, parse_page, parse_response
+from gossamer.parse.parsed_page import Link, Page, Rules
 
 URL = "https://example.org/"
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer import parse
-from gossamer.parse.step import copies
+from gossamer.parse.step import body_copies
 from gossamer.parse.step import run as step
-from gossamer.parse.step.copies import answers_of, moving
-from gossamer.parse.step.stored import pieces
+from gossamer.parse.step.body_copies import answers_of, moving
+from gossamer.parse.step.stored_responses import pieces
 from tests.support.stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def fetched() -> list[list[Fetched]]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small rounds are searched for copies, and cut into many pieces."""
-    monkeypatch.setattr(copies, "MIN_BODIES", 1)
-    monkeypatch.setattr("gossamer.parse.step.stored.MIN_PAGES", 7)
+    monkeypatch.setattr(body_copies, "MIN_BODIES", 1)
+    monkeypatch.setattr("gossamer.parse.step.stored_responses.MIN_PAGES", 7)
 
 
 def divided(work: Workspace) -> list[list[str]]:
@@ -90,7 +90,7 @@ def test_documents_and_links_are_as_if_no_page_had_moved(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = parsed(new_work())
-    monkeypatch.setattr(copies, "MIN_BODIES", 1_000_000)
+    monkeypatch.setattr(body_copies, "MIN_BODIES", 1_000_000)
     assert parsed(new_work()) == together
     assert len(together[0]) == FILES * PAGES
 
@@ -108,6 +108,6 @@ def test_bodies_of_very_many_pages_stay(work: Workspace, monkeypatch: pytest.Mon
     store_round(work, *fetched())
     files = work.store.files("responses", 1)
     assert sum(file.rows for file in moving(work, files))
-    monkeypatch.setattr(copies, "MAX_COPIES", 1)
+    monkeypatch.setattr(body_copies, "MAX_COPIES", 1)
     assert not moving(work, files)
     assert not moving(work, files[:1])

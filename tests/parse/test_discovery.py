@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from gossamer import Crawl, parse
-from gossamer.parse.step.discovery import Announced, is_robots, read_robots_sitemaps
+from gossamer.parse.step.sitemap_discovery import Announced, is_robots, read_robots_sitemaps
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import HOSTS
 from gossamer.web.urls import UrlRules

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.documents import archive, markup
+from gossamer.parse.documents import xml_markup, zip_archive
 from gossamer.parse.documents.binary import BINARY_TYPES, kind_of, read_binary
-from gossamer.parse.documents.document import BinaryDocument, moment
+from gossamer.parse.documents.document_draft import BinaryDocument, moment
 from tests.support.binary_files import (
     DOCX,
     EPUB,
@@ -310,7 +310,7 @@ class TestOffice:
 
 class TestHostileArchives:
     def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 4 << 20)
+        monkeypatch.setattr(zip_archive, "MAX_UNPACKED_BYTES", 4 << 20)
         for size, told in (((4 << 20) - len(ODT), "not XML"), (5 << 20, "more than 4 MB unpacked")):
             document = read(zipped({"mimetype": ODT, "content.xml": bytes(size)}))
             assert (document.outcome, str(document.detail)[: len(told)]) == ("failed", told)
@@ -333,7 +333,7 @@ class TestHostileArchives:
         assert read(zipped({"mimetype": ODT, "content.xml": deep})).text == "deep"
 
     def test_tags_have_an_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(markup, "MAX_TAGS", 1_000)
+        monkeypatch.setattr(xml_markup, "MAX_TAGS", 1_000)
         whole = read(zipped({"mimetype": ODT, "content.xml": b"<a>" * 999 + b"<text:p>x"}))
         assert whole.text == "x"
         document = read(zipped({"mimetype": ODT, "content.xml": b"<a>" * 1_001}))

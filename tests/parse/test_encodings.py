@@ -11,8 +11,8 @@ import unicodedata
 
 import pytest
 
-from gossamer.parse.content import parse_page
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
 from gossamer.parse.reading.charset.detection import ENOUGH_CHARS
 from gossamer.web.encodings import NAMES, codec_of
 from tests.support.legacy_texts import BY_ENCODING, page

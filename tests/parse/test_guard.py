@@ -14,11 +14,11 @@ import pytest
 
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError
-from gossamer.parse import content
-from gossamer.parse.content import parse_page
-from gossamer.parse.page import Page, ParsedPage, Rules
-from gossamer.parse.process import guard
-from gossamer.parse.process.guard import GuardedParser
+from gossamer.parse import page_parsing
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, ParsedPage, Rules
+from gossamer.parse.process import guarded_parser
+from gossamer.parse.process.guarded_parser import GuardedParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_a_page_is_parsed_as_it_would_be_here() -> None:
 def test_the_child_has_a_lower_priority_than_its_parent(standing: GuardedParser) -> None:
     mine = os.getpriority(os.PRIO_PROCESS, 0)
     # Of a child that was started ahead, it may be lower than that.
-    assert os.getpriority(os.PRIO_PROCESS, process_of(standing).pid) >= mine + guard.LOWER
+    assert os.getpriority(os.PRIO_PROCESS, process_of(standing).pid) >= mine + guarded_parser.LOWER
 
 
 CRAMPED = (
@@ -76,7 +76,7 @@ def test_memory_has_an_end_and_the_next_page_is_parsed(monkeypatch: pytest.Monke
     def spawn(*_: object, **__: object) -> subprocess.Popen[bytes]:
         return start_python(CRAMPED, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    monkeypatch.setattr(guard, "_spawn", spawn)
+    monkeypatch.setattr(guarded_parser, "_spawn", spawn)
     # Each of the paragraphs reopens all the unlike b elements: 50 million of them.
     greedy = "<p>" + "".join(f"<b a={n:x}>" for n in range(5_000)) + "<p>x" * 10_000
     with GuardedParser(Rules()) as parser:
@@ -112,7 +112,7 @@ class Doomed(GuardedParser):
         super().__init__(Rules(), max_wall_s=0.01 if number == signal.SIGSTOP else 60)
         self.number, self.doomed = number, most
 
-    def _start(self) -> subprocess.Popen[bytes] | guard._End:
+    def _start(self) -> subprocess.Popen[bytes] | guarded_parser._End:
         process = super()._start()
         if self.doomed and isinstance(process, subprocess.Popen):
             self.doomed -= 1
@@ -188,7 +188,7 @@ def test_a_process_that_reads_no_page_ends() -> None:
 @pytest.mark.parametrize("cpu_s", [float("-inf"), float("nan"), -1.0])
 def test_a_process_cannot_give_its_domain_time_back(cpu_s: float) -> None:
     parsed = msgspec.msgpack.encode(ParsedPage(outcome="parsed"))
-    with TakenOver(frame(guard._CPU.pack(cpu_s) + parsed), 60) as parser:
+    with TakenOver(frame(guarded_parser._CPU.pack(cpu_s) + parsed), 60) as parser:
         assert parser.parse(page("<p>x")).outcome == "parsed"
         assert parser.cpu_s == 0
 
@@ -225,14 +225,14 @@ def test_a_process_that_is_killed_while_it_starts(monkeypatch: pytest.MonkeyPatc
         started.append(process)
         return process
 
-    monkeypatch.setattr(guard, "start_python", killed)
+    monkeypatch.setattr(guarded_parser, "start_python", killed)
     with GuardedParser(Rules()) as parser:
         assert parser.parse(page("<p>y")).text == "y"
 
 
 def test_a_process_that_was_started_ahead_serves_the_first_parser() -> None:
-    guard.start_ahead()
-    (ahead,) = guard._ahead
+    guarded_parser.start_ahead()
+    (ahead,) = guarded_parser._ahead
     with GuardedParser(Rules()) as first, GuardedParser(Rules()) as second:
         assert first.parse(page("<p>x")).text == second.parse(page("<p>x")).text == "x"
         assert first._process is ahead
@@ -256,7 +256,9 @@ def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.Monk
         parser.parse(page("<p>x"))
         process = process_of(parser)
         assert process.poll() is None
-        monkeypatch.setattr(guard, "MAX_KEPT_BYTES", guard._resident_bytes(process.pid) // 2)
+        monkeypatch.setattr(
+            guarded_parser, "MAX_KEPT_BYTES", guarded_parser._resident_bytes(process.pid) // 2
+        )
         assert parser.parse(page("<p>y")).text == "y"
         assert process.returncode == 0
         assert parser.parse(page("<p>z")).text == "z"
@@ -272,26 +274,26 @@ def test_an_exception_is_the_outcome_of_its_page(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> None:
         raise RecursionError("x" * 1_000)
 
-    monkeypatch.setattr(content, "parse_page", broken)
-    encoded = guard._answer(page("<p>x"), Rules())
+    monkeypatch.setattr(page_parsing, "parse_page", broken)
+    encoded = guarded_parser._answer(page("<p>x"), Rules())
     answer = msgspec.msgpack.decode(encoded, type=ParsedPage)
     assert answer.outcome == "failed"
     assert answer.detail is not None
     assert answer.detail.startswith("RecursionError('xxx")
-    assert len(answer.detail) == guard.MAX_DETAIL_CHARS
+    assert len(answer.detail) == guarded_parser.MAX_DETAIL_CHARS
 
 
 @pytest.mark.parametrize("cut", [1, 7, 8, 11])
 def test_a_frame_that_was_cut_is_none(cut: int) -> None:
     pipe = io.BytesIO()
-    guard._send(pipe, b"frame")
-    assert guard._receive(io.BytesIO(pipe.getvalue())) == b"frame"
-    assert guard._receive(io.BytesIO(pipe.getvalue()[:cut])) is None
+    guarded_parser._send(pipe, b"frame")
+    assert guarded_parser._receive(io.BytesIO(pipe.getvalue())) == b"frame"
+    assert guarded_parser._receive(io.BytesIO(pipe.getvalue()[:cut])) is None
 
 
 def test_a_standing_parser_leaves_nothing_open_at_the_end() -> None:
     program = (
-        "from gossamer.parse.process.guard import Page, Rules, standing_parser;"
+        "from gossamer.parse.process.guarded_parser import Page, Rules, standing_parser;"
         "print(standing_parser(Rules()).parse(Page('http://a.example/', {}, b'<p>text')).text)"
     )
     ended = subprocess.run(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.content import parse_page
 from gossamer.parse.html.findings import MAX_ANCHOR_CHARS, MAX_HEADINGS, MAX_SIZES
-from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Link, Page, ParsedPage, Rules
 from gossamer.parse.reading.directives import Wishes, header_wishes, wishes
 from gossamer.web.urls import normalize
 
@@ -434,7 +434,7 @@ def cost_s(make: Any, size: int) -> float:
     ],
 )
 def test_the_cost_of_a_repetition_is_linear(unit: str) -> None:
-    # Depths at which lexbor's own square (guard.py) is still small beside the rest.
+    # Depths at which lexbor's own square (guarded_parser.py) is still small beside the rest.
     small, large = (cost_s(lambda size: unit * size, size) for size in (500, 4_000))
     assert large < 8 * small * 3 + 0.02
 

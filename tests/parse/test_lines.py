@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Rules
+from gossamer.parse.parsed_page import Rules
 
 
 def read(body: str) -> tuple[list[str], list[str]]:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gossamer.parse.content import parse_page
-from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Link, Page, ParsedPage, Rules
 from tests.support.parse_corpus import ATOM, RSS, SITEMAP, SITEMAP_INDEX
 
 URL = "https://example.org/dir/feed"

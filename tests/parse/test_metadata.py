@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html.head_metadata import MAX_ALTERNATES, META_NAMES, HeadMetadata, is_picture
-from gossamer.parse.html.metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.html.page_dates import page_dates, url_date
+from gossamer.parse.html.page_metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.html.schema_org import Nodes
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Rules
+from gossamer.parse.parsed_page import Rules
 
 URL = "https://example.org/page"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from gossamer.parse.documents.pdf_annotations import MAX_ANNOTATIONS
 from tests.support.binary_files import pdf, shown
 
 if TYPE_CHECKING:
-    from gossamer.parse.documents.document import BinaryDocument
+    from gossamer.parse.documents.document_draft import BinaryDocument
 
 IDENTITY = (
     "/Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts "

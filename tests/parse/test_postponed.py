@@ -15,10 +15,10 @@ from msgspec import structs
 from gossamer import parse
 from gossamer.errors import MissingFile
 from gossamer.flow import rounds
+from gossamer.parse.step import parse_task
 from gossamer.parse.step import run as step
-from gossamer.parse.step import task
-from gossamer.parse.step.budget import Budget, domain_weights
-from gossamer.parse.step.stored import (
+from gossamer.parse.step.cpu_budget import Budget, domain_weights
+from gossamer.parse.step.stored_responses import (
     MIN_PAGES,
     PAGE_BYTES,
     Piece,
@@ -54,7 +54,7 @@ def killing(
     def use(times: dict[str, int]) -> Killed:
         parser = Killed(times)
         started.append(parser)
-        monkeypatch.setattr(task, "standing_parser", lambda _rules: parser)
+        monkeypatch.setattr(parse_task, "standing_parser", lambda _rules: parser)
         return parser
 
     monkeypatch.setattr(work.engine, "map_tasks", in_process)
@@ -261,13 +261,13 @@ def test_two_workers_get_a_quarter_of_what_is_left_each_time() -> None:
 def test_a_file_with_slow_pages_is_shared_by_all_tasks(
     work: Workspace, killing: Callable[[dict[str, int]], Killed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.step.stored.MIN_PAGES", 2)
+    monkeypatch.setattr("gossamer.parse.step.stored_responses.MIN_PAGES", 2)
     killing({})
     shares: list[Any] = []
 
     def counting(job: Job, share: Share) -> Any:
         shares.append(share)
-        return task.parse_share(job, share)
+        return parse_task.parse_share(job, share)
 
     monkeypatch.setattr(step, "parse_share", counting)
     moved = Fetched(HOME + "moved", outcome="redirect", redirect_url=HOME + "to")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gossamer.parse.documents.binary import read_binary
-from gossamer.parse.documents.document import BinaryDocument, FileLink
+from gossamer.parse.documents.document_draft import BinaryDocument, FileLink
 from tests.support.binary_files import RTF
 
 

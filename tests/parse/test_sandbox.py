@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.parse.content import parse_page
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
 from gossamer.parse.process import sandbox
-from gossamer.parse.process.guard import GuardedParser
+from gossamer.parse.process.guarded_parser import GuardedParser
 from tests.support.binary_files import docx
 from tests.support.machine_needs import lacking
 

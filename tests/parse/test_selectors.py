@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html import selectors
-from gossamer.parse.html.selectors import Selector, outermost, selector
+from gossamer.parse.html import css_selectors
+from gossamer.parse.html.css_selectors import Selector, outermost, selector
 
 PAGE = """<body><div id=a class="x y"><p id=b lang=de>1</p><!-- --><p id=c class=x>2</p> text
 <section id=d><div id=e><p id=f data-k="a b]'">3</p></div></section></div><p id=g></p>"""
@@ -179,7 +179,7 @@ def test_what_was_made_to_take_long_does_not(page: str, css: str) -> None:
 
 
 def test_siblings_are_compared_on_pages_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "MAX_ELEMENTS", 10)
+    monkeypatch.setattr(css_selectors, "MAX_ELEMENTS", 10)
     most = 10 - len(("html", "head", "body"))
     assert len(found("p:nth-child(1)", "<p></p>" * most)) == 1
     assert found("p:nth-child(1)", "<p></p>" * (most + 1)) == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.reading.sniff import (
+from gossamer.parse.reading.type_sniffing import (
     ATOM,
     BINARY,
     HEADER_BYTES,

@@ -12,10 +12,10 @@ from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.parse import Rules
 from gossamer.parse.step import page_writer
 from gossamer.parse.step.job import Job, Share
-from gossamer.parse.step.stored import Piece
-from gossamer.parse.step.task import parse_share
+from gossamer.parse.step.parse_task import parse_share
+from gossamer.parse.step.stored_responses import Piece
 from gossamer.rules.filter_rules import crawl_rules
-from gossamer.rules.filter_rules.recipe import FilterRecipe
+from gossamer.rules.filter_rules.filter_recipe import FilterRecipe
 from gossamer.state.heartbeats import heartbeats
 from gossamer.status.overview import overview
 from gossamer.web.sketches import hash_and_sketch

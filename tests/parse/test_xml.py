@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.listing.xml import MAX_DEPTH, MAX_NODES, fold, read
+from gossamer.parse.listing.xml_reader import MAX_DEPTH, MAX_NODES, fold, read
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_what_is_read_at_once_is_what_is_read_piece_by_piece(inner: list[str]) -
         ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gossamer.parse.listing.xml.MAX_NOT_FLAT", 0)
+        patch.setattr("gossamer.parse.listing.xml_reader.MAX_NOT_FLAT", 0)
         expected = found(text)
     assert found(text) == expected
 
@@ -148,7 +148,7 @@ def test_of_records_that_nobody_closed_nothing_is_split_twice(
         split.append(text)
         return False
 
-    monkeypatch.setattr("gossamer.parse.listing.xml._fill", fill)
+    monkeypatch.setattr("gossamer.parse.listing.xml_reader._fill", fill)
     text = f"<rss>{('<item>' * 5 + '<a>b</a>' * 9 + '</item>') * 3}"
     assert sum(1 for _ in read(text, RECORDS)) == 3 * 5 + 1
     assert len(split) == 3
@@ -176,7 +176,7 @@ def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFa
 def test_records_have_an_end_and_the_document_is_still_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.listing.xml.MAX_RECORDS", 3)
+    monkeypatch.setattr("gossamer.parse.listing.xml_reader.MAX_RECORDS", 3)
     *records, document = read("<a><b>x</b>" + "<item>y</item>" * 9, RECORDS)
     assert [record.text for record in records] == ["y"] * 3
     assert document.text.strip() == "x"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gossamer.config import patterns
 from gossamer.errors import ConfigError
-from gossamer.rules.filter_rules.index import NONE, PrefixIndex, RuleIndex
-from gossamer.rules.filter_rules.language import (
+from gossamer.rules.filter_rules.rule_index import NONE, PrefixIndex, RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import (
     MAX_LINE_CHARS,
     Rule,
     number_lines,
@@ -89,7 +89,7 @@ def test_a_file_has_numbered_lines(tmp_path: Path) -> None:
 
 
 def test_a_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gossamer.rules.filter_rules.language.MAX_FILE_BYTES", 9)
+    monkeypatch.setattr("gossamer.rules.filter_rules.rule_syntax.MAX_FILE_BYTES", 9)
     (tmp_path / "x").write_text("deny all\n")
     assert read_lines(tmp_path / "x", "-")
     (tmp_path / "x").write_text("deny all\n\n")

@@ -10,8 +10,8 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.errors import UsageError
 from gossamer.rules.url_rules import forms
-from gossamer.rules.url_rules.evidence import rule_id
-from gossamer.rules.url_rules.learning import MIN_TRIAL
+from gossamer.rules.url_rules.rule_states import MIN_TRIAL
+from gossamer.rules.url_rules.verdicts import rule_id
 from tests.support.shared_rounds import SharedRounds
 from tests.support.url_rule_rows import url_rule
 

@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.fakeweb.dust import SITES, DustWeb, host_of
+from gossamer.fakeweb.dust_sites import SITES, DustWeb, host_of
 from gossamer.rules.url_rules import forms
 from tests.support.crawl_settings import loopback_settings
 

@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 
 from gossamer.schedule import generate
-from gossamer.schedule.order import cutoff
-from gossamer.schedule.order.cutoff import Sample, likely_floors
+from gossamer.schedule.order import score_cutoff
+from gossamer.schedule.order.score_cutoff import Sample, likely_floors
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import PAGES
 from tests.support.rows import by_url, frame, put
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutoff, "ROWS", 10)
-    monkeypatch.setattr(cutoff, "LEAST_ROWS", 50)
+    monkeypatch.setattr(score_cutoff, "ROWS", 10)
+    monkeypatch.setattr(score_cutoff, "LEAST_ROWS", 50)
 
 
 def pages(first: int, last: int) -> list[dict[str, object]]:
@@ -35,15 +35,15 @@ def pages(first: int, last: int) -> list[dict[str, object]]:
 
 
 def test_few_pages_are_not_sampled(work: Workspace) -> None:
-    assert cutoff.take_sample(work) is None
+    assert score_cutoff.take_sample(work) is None
     put(work, "pages", pages(0, 49), round_=0)
-    assert cutoff.take_sample(work) is None
+    assert score_cutoff.take_sample(work) is None
 
 
 def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
     put(work, "pages", pages(0, 80), round_=0)
     put(work, "pages", pages(80, 100), round_=1)
-    found = cutoff.take_sample(work)
+    found = score_cutoff.take_sample(work)
     assert found is not None
     urls = set(by_url(found.pages))
     assert 10 <= len(urls) <= 14  # each row group gives one more at most
@@ -55,17 +55,17 @@ def test_a_large_row_group_counts_as_its_rows(work: Workspace) -> None:
     for number in range(40):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
     put(work, "pages", pages(800, 1000), round_=40)
-    found = cutoff.take_sample(work)
+    found = score_cutoff.take_sample(work)
     assert found is not None
     large = [int(url.rpartition("/")[2]) >= 800 for url in by_url(found.pages)]
     assert sum(large) <= len(large) / 5
 
 
 def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutoff, "MOST_GROUPS", 2)
+    monkeypatch.setattr(score_cutoff, "MOST_GROUPS", 2)
     for number in range(6):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
-    found = cutoff.take_sample(work)
+    found = score_cutoff.take_sample(work)
     assert found is not None
     urls = [int(url.rpartition("/")[2]) for url in by_url(found.pages)]
     assert {number // 20 for number in urls} == {1, 4}
@@ -78,7 +78,7 @@ def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -
         writer = ParquetWriter(work.root, "pages", work.store.attempt("pages"), schema=schema)
         writer.write(frame(work, "pages", pages(0, 50)).toArrow())
         draft.append |= layers_of(writer.close(), 0)
-    found = cutoff.take_sample(work)
+    found = score_cutoff.take_sample(work)
     assert found is not None
     assert all(row["recall"] is None for row in by_url(found.pages).values())
 
@@ -93,7 +93,9 @@ def sampled(work: Workspace, counts: dict[str, int], share: float, own: str = ""
 
 def floors(found: Sample, total: int, per_host: int) -> list[float]:
     """The scores above which a round is tried."""
-    return [2.0 ** (floor / cutoff.PER_OCTAVE) for floor in likely_floors(found, total, per_host)]
+    return [
+        2.0 ** (floor / score_cutoff.PER_OCTAVE) for floor in likely_floors(found, total, per_host)
+    ]
 
 
 def test_the_first_score_has_half_as_many_pages_again_as_the_round(work: Workspace) -> None:
@@ -123,9 +125,9 @@ def test_a_round_is_the_same_with_a_sample_and_without(
         guesses.append(args)
         return likely_floors(*args)
 
-    monkeypatch.setattr(cutoff, "likely_floors", noted)
+    monkeypatch.setattr(score_cutoff, "likely_floors", noted)
     for least in (50, 1000):
-        monkeypatch.setattr(cutoff, "LEAST_ROWS", least)
+        monkeypatch.setattr(score_cutoff, "LEAST_ROWS", least)
         work = new_work()
         work.config = structs.replace(
             work.config,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from gossamer.links.domains import growth_factor
 from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
-from gossamer.schedule.limits import parts as dealing
-from gossamer.schedule.order.cutoff import Sample
+from gossamer.schedule.limits import part_assignment as dealing
 from gossamer.schedule.order.page_scores import score_pages
+from gossamer.schedule.order.score_cutoff import Sample
 from gossamer.schedule.selection import DuePages, above_cutoff, select_best
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS

@@ -15,7 +15,11 @@ from gossamer.errors import UsageError
 from gossamer.links import graph
 from gossamer.rules.filter_rules import stored_rules
 from gossamer.schedule.focus.generated_rules import step as generated_rules
-from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST, choose_candidates
+from gossamer.schedule.focus.generated_rules.section_candidates import (
+    LEAST_ASKED,
+    MOST,
+    choose_candidates,
+)
 from gossamer.schedule.order.sections import step as sections
 from gossamer.schedule.order.sections.step import Section
 from gossamer.state.workspace import Workspace

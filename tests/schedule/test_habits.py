@@ -1,4 +1,4 @@
-"""What dates of listings tell, and how places are learned: see recrawl.py and habits."""
+"""What dates of listings tell, and how places are learned: see change_rates.py and habits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer.config import UpdateConfig
-from gossamer.schedule.due import habits, recrawl
+from gossamer.schedule.due import change_habits, change_rates
 from tests.support.place_habits import (
     DAY_MS,
     HOUR_MS,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 shared = SharedRounds(NOW)
 shorter = SharedRounds(NOW, update={"interval_days": 10.0})
-USUAL = recrawl.usual_rate(UpdateConfig())
+USUAL = change_rates.usual_rate(UpdateConfig())
 LYING = TRUTHFUL | {"met": 999, "dates": 999}
 CHANGED, SAME = {"digest": "new", "text": 2}, {"outcome": "unchanged"}
 NEVER: Row = dict.fromkeys(STORED) | {"status": "unfetched", "fetches": 0, "next_fetch_ms": 0}
@@ -79,13 +79,13 @@ def test_dates_are_of_the_pages_that_they_are_given_for(site: Site) -> Story:
 @shared.story
 def test_a_signal_of_an_unknown_host_counts_as_priors_say(site: Site) -> Story:
     found = (yield first_round(site, NOW))[site.url(PAGE)]
-    of_page = recrawl.rate(0.0, 0.0, USUAL)
-    assert found["recall"] == recrawl.PRIOR_RECALL
-    one = recrawl.doubt_of_signal(of_page, recrawl.PRIOR_RECALL, USUAL)
+    of_page = change_rates.rate(0.0, 0.0, USUAL)
+    assert found["recall"] == change_rates.PRIOR_RECALL
+    one = change_rates.doubt_of_signal(of_page, change_rates.PRIOR_RECALL, USUAL)
     assert found["doubt"] == pytest.approx(one)
-    assert recrawl.due_doubt(UpdateConfig()) < one < recrawl.SURE
+    assert change_rates.due_doubt(UpdateConfig()) < one < change_rates.SURE
     # It is due as soon as bounds permit: interval_factor.
-    assert found["next_fetch_ms"] == VISITED + round(30 * recrawl.DAY_S / 16) * 1000
+    assert found["next_fetch_ms"] == VISITED + round(30 * change_rates.DAY_S / 16) * 1000
 
 
 @shared.story
@@ -101,9 +101,9 @@ def test_a_clock_that_was_set_back_takes_no_time_from_a_place(site: Site) -> Sto
 def test_a_host_whose_dates_were_true_is_believed_at_once(site: Site) -> Story:
     known = [place(site.host(), TRUTHFUL)]
     found = (yield first_round(site, NOW, known=known))[site.url(PAGE)]
-    assert found["doubt"] > recrawl.SURE
+    assert found["doubt"] > change_rates.SURE
     assert found["next_fetch_ms"] == VISITED
-    assert found["recall"] == recrawl.MOST_RECALL
+    assert found["recall"] == change_rates.MOST_RECALL
 
 
 @shared.story
@@ -143,7 +143,7 @@ def test_a_page_that_was_never_stored_only_keeps_its_date(site: Site) -> Story:
 def test_a_signal_shifts_what_a_new_interval_has_shifted(site: Site) -> Story:
     """The row keeps the time that counts now, and the interval with it."""
     found = (yield first_round(site, NOW, known=[place(site.host(), LYING)]))[site.url(PAGE)]
-    assert found["interval_s"] == 10 * recrawl.DAY_S
+    assert found["interval_s"] == 10 * change_rates.DAY_S
     assert VISITED + 9 * DAY_MS < found["next_fetch_ms"] <= VISITED + 10 * DAY_MS
 
 
@@ -176,13 +176,15 @@ def test_visits_tell_what_dates_are_worth(
     yield first_round(site, dated_ms, page=page, answer=answer)
     found = places(site)
     assert found.keys() == {site.host(), folder(site)}
-    of_page = recrawl.rate(0.0, 0.0, USUAL)
-    told, untold = met * recrawl.PRIOR_TRUTH, of_page * (1 - recrawl.PRIOR_RECALL)
-    same = (1 - recrawl.PRIOR_TRUTH) ** met * math.exp(-untold)
+    of_page = change_rates.rate(0.0, 0.0, USUAL)
+    told, untold = met * change_rates.PRIOR_TRUTH, of_page * (1 - change_rates.PRIOR_RECALL)
+    same = (1 - change_rates.PRIOR_TRUTH) ** met * math.exp(-untold)
     changed = answer is CHANGED
     for row in found.values():
-        assert row["told"] / habits.UNIT == pytest.approx(changed * told / (1 - same), rel=0.08)
-        assert row["untold"] / habits.UNIT == pytest.approx(
+        assert row["told"] / change_habits.UNIT == pytest.approx(
+            changed * told / (1 - same), rel=0.08
+        )
+        assert row["untold"] / change_habits.UNIT == pytest.approx(
             changed * untold / (1 - same), rel=0.08, abs=2e-6
         )
         assert (row["met"], row["watched_ms"]) == (met, DAY_MS)
@@ -202,7 +204,7 @@ def test_a_visit_to_a_page_without_dates_tells_nothing_about_dates(site: Site) -
     row = places(site)[site.host()]
     assert [row[name] for name in ("told", "untold", "met", "dates", "listed_ms")] == [0] * 5
     assert row["watched_ms"] == DAY_MS
-    assert row["changes"] == math.floor(page["changes"] * habits.UNIT)
+    assert row["changes"] == math.floor(page["changes"] * change_habits.UNIT)
     assert page["recall"] is None
 
 
@@ -237,7 +239,7 @@ def test_days_without_a_date_are_evidence_before_the_next_visit(site: Site) -> S
     page = {"dated_ms": VISITED - DAY_MS, "listed_ms": VISITED}
     known = [place(site.host(), TRUTHFUL)]
     found = (yield first_round(site, VISITED - DAY_MS, page=page, known=known))[site.url(PAGE)]
-    expected = recrawl.rate(0.0, recrawl.MOST_RECALL * 5, USUAL)
+    expected = change_rates.rate(0.0, change_rates.MOST_RECALL * 5, USUAL)
     assert found["rate"] == pytest.approx(expected)
     assert (found["changes"], found["watched_days"]) == (0, 0)
 
@@ -247,14 +249,14 @@ def test_dates_are_evidence_before_the_next_visit(site: Site) -> Story:
     page = {"dated_ms": VISITED, "listed_ms": VISITED, "signals": 3}
     known = [place(site.host(), TRUTHFUL)]
     found = (yield first_round(site, NOW, page=page, known=known))[site.url(PAGE)]
-    expected = recrawl.rate(4.0, recrawl.MOST_RECALL * 5, USUAL)
+    expected = change_rates.rate(4.0, change_rates.MOST_RECALL * 5, USUAL)
     assert 0.7 * expected < found["rate"] < expected
     assert (found["changes"], found["watched_days"]) == (0, 0)
 
 
 @shared.story
 def test_what_places_tell_adds_up_and_is_halved(site: Site) -> Story:
-    unit, sums = habits.UNIT, {"met": 11, "dates": 20, "changes": 5, "watched_ms": 7}
+    unit, sums = change_habits.UNIT, {"met": 11, "dates": 20, "changes": 5, "watched_ms": 7}
     full = place(site.host(), {"told": 1_500 * unit, "untold": 499 * unit, **sums})
     yield first_round(site, VISITED + HOUR_MS, answer=CHANGED, known=[full])
     of_host, of_folder = (places(site)[name] for name in (site.host(), folder(site)))
@@ -268,7 +270,7 @@ def test_what_places_tell_adds_up_and_is_halved(site: Site) -> Story:
 @shared.story
 def test_dates_of_listings_are_halved_by_themselves(site: Site) -> Story:
     before = {"dated_ms": VISITED, "listed_ms": NOW - DAY_MS}
-    sums = {"told": 10 * habits.UNIT, "met": 10, "dates": 1_999, "listed_ms": 99 * DAY_MS}
+    sums = {"told": 10 * change_habits.UNIT, "met": 10, "dates": 1_999, "listed_ms": 99 * DAY_MS}
     yield first_round(site, NOW, page=before, known=[place(site.host(), sums)])
     row = places(site)[site.host()]
     assert (row["dates"], row["listed_ms"], row["met"]) == (1_000, 50 * DAY_MS, 10)
@@ -277,12 +279,12 @@ def test_dates_of_listings_are_halved_by_themselves(site: Site) -> Story:
 @shared.story
 @pytest.mark.parametrize("of_folder", [False, True])
 def test_a_page_is_taken_to_change_as_the_others_of_its_place(site: Site, of_folder: bool) -> Story:
-    sums = {"changes": 500 * habits.UNIT, "watched_ms": 100 * DAY_MS}
+    sums = {"changes": 500 * change_habits.UNIT, "watched_ms": 100 * DAY_MS}
     often = place(folder(site) if of_folder else site.host(), sums)
     answer = SAME | {"fetched_ms": VISITED + HOUR_MS}
     found = (yield first_round(site, None, answer=answer, known=[often]))[site.url(PAGE)]
-    usual = recrawl.rate(500.0, 100.0, USUAL)
-    assert found["rate"] == pytest.approx(recrawl.rate(0.0, 1 / 24, usual))
+    usual = change_rates.rate(500.0, 100.0, USUAL)
+    assert found["rate"] == pytest.approx(change_rates.rate(0.0, 1 / 24, usual))
     assert found["next_fetch_ms"] < VISITED + 4 * DAY_MS
 
 
@@ -298,10 +300,10 @@ def test_a_first_visit_believes_its_place(site: Site) -> Story:
 @shared.story
 def test_a_page_tells_nothing_about_itself_through_its_place(site: Site) -> Story:
     own = {"changes": 4.0, "watched_days": 50.0}
-    sums = {"changes": 4 * habits.UNIT, "watched_ms": 50 * DAY_MS}
+    sums = {"changes": 4 * change_habits.UNIT, "watched_ms": 50 * DAY_MS}
     both = [place(name, sums) for name in (site.host(), folder(site))]
     found = (yield first_round(site, None, page=own, answer=SAME, known=both))[site.url(PAGE)]
-    assert found["rate"] == pytest.approx(recrawl.rate(4.0, 51.0, USUAL))
+    assert found["rate"] == pytest.approx(change_rates.rate(4.0, 51.0, USUAL))
 
 
 @pytest.mark.parametrize(
@@ -317,6 +319,6 @@ def test_a_page_tells_nothing_about_itself_through_its_place(site: Site) -> Stor
 def test_a_folder_is_the_first_of_a_path(work: Workspace, url: str, path: str) -> None:
     rows = work.engine.spark.createDataFrame([(url,)], "url string")
     row = rows.select(
-        habits.host_place().alias("host"), habits.folder_place().alias("folder")
+        change_habits.host_place().alias("host"), change_habits.folder_place().alias("folder")
     ).collect()[0]
     assert tuple(row) == (path.split("/", maxsplit=1)[0], path)

@@ -11,7 +11,7 @@ from gossamer.schedule import inject
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
-from gossamer.web import seeds
+from gossamer.web import seed_lists
 from gossamer.web.urls import UrlRules
 from tests.support.rows import by_url, put
 
@@ -25,7 +25,7 @@ RULES = UrlRules()
 
 def read(text: bytes) -> list[str | tuple[int, str]]:
     """URLs, and of bad lines their number and text."""
-    entries = seeds.parse(io.BytesIO(text), "test", RULES)
+    entries = seed_lists.parse(io.BytesIO(text), "test", RULES)
     return [e if isinstance(e, str) else (e.line, e.text) for e in entries]
 
 
@@ -58,7 +58,7 @@ def test_a_url_a_line() -> None:
 def test_a_seed_without_a_scheme_means_https_unless_it_looks_like_a_local_server(
     text: str, url: str
 ) -> None:
-    assert seeds.normalize_seed(text, RULES) == url
+    assert seed_lists.normalize_seed(text, RULES) == url
 
 
 def test_the_older_form_of_a_line_per_host() -> None:
@@ -86,18 +86,21 @@ def test_a_comment_may_follow_a_seed() -> None:
 
 def test_white_space_around_a_typed_seed_is_ignored() -> None:
     typed = ["  http://localhost/x\n", " example.org "]
-    assert list(seeds.parse_typed(typed, RULES)) == ["http://localhost/x", "https://example.org/"]
+    assert list(seed_lists.parse_typed(typed, RULES)) == [
+        "http://localhost/x",
+        "https://example.org/",
+    ]
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(gzip.compress(b"http://a.example/\n"))
-    assert list(seeds.read_list(str(path), RULES)) == ["http://a.example/"]
+    assert list(seed_lists.read_list(str(path), RULES)) == ["http://a.example/"]
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"http://a.example/\n")))
-    assert list(seeds.read_list("-", RULES)) == ["http://a.example/"]
+    assert list(seed_lists.read_list("-", RULES)) == ["http://a.example/"]
 
 
 @pytest.mark.parametrize(
@@ -108,11 +111,11 @@ def test_a_list_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SeedError, match=r"seeds\.gz"):
-        list(seeds.read_list(str(path), RULES))
+        list(seed_lists.read_list(str(path), RULES))
 
 
 def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:
-    bad: list[seeds.BadLine] = []
+    bad: list[seed_lists.BadLine] = []
     listed = tmp_path / "seeds.txt"
     listed.write_text("# seeds\na.example:99999\nhttp://a.example/#x\n")
     report = inject.run(work, ["http://a.example/"], [str(listed)], bad.append)

@@ -11,7 +11,7 @@ import pytest
 
 from gossamer.errors import UsageError
 from gossamer.schedule import generate, update
-from gossamer.schedule.focus import fit_prediction, marking, marks
+from gossamer.schedule.focus import fit_prediction, mark_step, marks
 from gossamer.state import lsm
 from gossamer.status.explanation import explain
 from gossamer.tables import DATASETS, MARKS, PAGES
@@ -121,32 +121,32 @@ def test_without_marks_nothing_is_written(work: Workspace) -> None:
 def test_marks_come_before_rules_and_these_before_words(work: Workspace) -> None:
     with_settings(work, fit_rules=("deny prefix http://a.example/ro", "allow suffix gine"))
     mark_all(work)
-    marking.run(work, [ROSE], fit=True)
-    marking.run(work, [ENGINE], fit=False)
+    mark_step.run(work, [ROSE], fit=True)
+    mark_step.run(work, [ENGINE], fit=False)
     out, let_in = "http://a.example/root", "http://a.example/gine"
     answered(work, {ROSE: ROSES, ENGINE: ENGINES, out: ROSES, let_in: ENGINES})
     assert fit(work, ROSE, ENGINE) == [True, False]
     assert fit(work, out, let_in) == [False, True]
-    marking.run(work, [out], fit=True)
-    marking.run(work, [let_in], fit=False)
+    mark_step.run(work, [out], fit=True)
+    mark_step.run(work, [let_in], fit=False)
     assert fit(work, out, let_in) == [True, False]
-    marking.run(work, [ROSE, ENGINE, out, let_in], fit=None)
+    mark_step.run(work, [ROSE, ENGINE, out, let_in], fit=None)
     assert fit(work, ROSE, ENGINE, out, let_in) == [False, True, False, True]
 
 
 def test_few_marks_decide_about_their_pages_only(work: Workspace) -> None:
     store(work, MARKED)
-    marking.run(work, UNWANTED[:4], fit=False)
-    done = marking.run(work, WANTED, fit=True)
+    mark_step.run(work, UNWANTED[:4], fit=False)
+    done = mark_step.run(work, WANTED, fit=True)
     assert done.counts["words"] == 0
     answered(work, {ENGINE: ENGINES})
     assert fit(work, ENGINE, UNWANTED[0], UNWANTED[5]) == [True, False, True]
-    assert marking.run(work, UNWANTED[4:5], fit=False).counts["words"] > 0
+    assert mark_step.run(work, UNWANTED[4:5], fit=False).counts["words"] > 0
 
 
 def test_a_page_may_be_marked_before_it_is_fetched(work: Workspace) -> None:
-    assert marking.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
-    marking.run(work, UNWANTED, fit=False)
+    assert mark_step.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
+    mark_step.run(work, UNWANTED, fit=False)
     assert not work.store.manifest.layers("fit_words")
     answered(work, MARKED | dict.fromkeys(WANTED))
     assert fit(work, *WANTED, *UNWANTED) == [True] * 6 + [False] * 6
@@ -162,10 +162,10 @@ def test_a_mark_holds_for_the_text_that_came_last(work: Workspace) -> None:
 
 def test_the_newest_mark_wins(work: Workspace) -> None:
     mark_all(work)
-    marking.run(work, WANTED, fit=False)
+    mark_step.run(work, WANTED, fit=False)
     assert [each.fit for each in marks.list_marks(work)] == [False] * 12
     assert not work.store.manifest.layers("fit_words")
-    marking.run(work, [*WANTED, *UNWANTED], fit=None)
+    mark_step.run(work, [*WANTED, *UNWANTED], fit=None)
     assert marks.list_marks(work) == []
     assert not work.store.manifest.layers("marks")
 
@@ -173,9 +173,9 @@ def test_the_newest_mark_wins(work: Workspace) -> None:
 def test_what_is_learned_depends_on_the_marks_alone(work: Workspace) -> None:
     mark_all(work)
     before = work.read("fit_words").toArrow()
-    marking.run(work, [WANTED[0]], fit=False)
+    mark_step.run(work, [WANTED[0]], fit=False)
     assert work.read("fit_words").toArrow() != before
-    marking.run(work, [WANTED[0]], fit=True)
+    mark_step.run(work, [WANTED[0]], fit=True)
     assert work.read("fit_words").toArrow() == before
 
 
@@ -252,7 +252,7 @@ def test_it_is_explained(judged: Workspace) -> None:
 
 
 def test_judged_anew_is_judged_as_when_it_came(judged: Workspace) -> None:
-    assert marking.run(judged, [], fit=None, known=True).counts["pages"] == 0
+    assert mark_step.run(judged, [], fit=None, known=True).counts["pages"] == 0
 
 
 def test_a_round_takes_first_what_links_promise(judged: Workspace) -> None:
@@ -281,13 +281,13 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
     mark_all(work)
     store(work, TEXTS, LINKS)
     assert set(promised(work).values()) == {0.5}
-    done = marking.run(work, [], fit=None, known=True)
+    done = mark_step.run(work, [], fit=None, known=True)
     assert fit(work, ROSE, ENGINE) == [True, False]
     assert promised(work)["by-both"] > 0.9
     assert done.counts["pages"] == 5  # ENGINE, and four that links promise something of
-    assert marking.run(work, [], fit=None, known=True).counts["pages"] == 0
+    assert mark_step.run(work, [], fit=None, known=True).counts["pages"] == 0
     before = pages(work)
-    marking.run(work, [*WANTED, *UNWANTED], fit=None, known=True)
+    mark_step.run(work, [*WANTED, *UNWANTED], fit=None, known=True)
     assert fit(work, ROSE, ENGINE) == [True, True]
     assert set(promised(work).values()) == {1}  # as without marks
     after = pages(work)
@@ -296,9 +296,9 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
 
 def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
     with pytest.raises(UsageError, match="mailto:x: is not a URL that can be crawled"):
-        marking.run(work, [ROSE, "mailto:x"], fit=True)
+        mark_step.run(work, [ROSE, "mailto:x"], fit=True)
     with pytest.raises(UsageError, match=f"{ROSE}: is not marked"):
-        marking.run(work, [ROSE], fit=None)
+        mark_step.run(work, [ROSE], fit=None)
     assert marks.list_marks(work) == []
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gossamer.config import FetchConfig, egress
 from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.schedule import generate
-from gossamer.schedule.limits import parts
-from gossamer.schedule.limits.parts import deal_units
+from gossamer.schedule.limits import part_assignment
+from gossamer.schedule.limits.part_assignment import deal_units
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web.urls import domain_of
@@ -53,7 +53,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
     types = {"domain": pa.string(), "pages": pa.int64(), "group": pa.int32()}
     table = pa.table({name: pa.array(columns[name], types[name]) for name in types})
     batches = iter(table.to_batches(max_chunksize=7))
-    (batch,) = parts._deal_all(NAMES, slots, batches)
+    (batch,) = part_assignment._deal_all(NAMES, slots, batches)
     rows = {row["domain"]: row for row in batch.to_pylist()}
     assert len(rows) == batch.num_rows == len(units)
     loads = [0] * len(slots)
@@ -95,7 +95,7 @@ def test_a_domain_has_one_part_and_one_group(
     askable = generate.Askable(work.now_ms(), lsm.current(work, HOSTS))
     chosen = generate.due_now(work, lsm.current(work, PAGES), askable)
     slots = [frozenset({"us"}), frozenset({"eu"})]
-    parted = parts.assign_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
+    parted = part_assignment.assign_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
     found = {(domain_of(row["url"]), row["part"], row["egress"]) for row in parted}
     assert found == {
         ("a-eu.example", 1, "eu"),  # all of its hosts, although one is of no group
@@ -152,4 +152,4 @@ def test_without_the_setting_workers_are_not_asked(
     put(work, "pages", [{"url": "http://a.example/"}])
     assert generate.run(work).counts == {"pages": 1}
     assert [row["egress"] for row in listed(work)] == [None]
-    assert parts.free_slots(replace(work, _engine=None)) == []
+    assert part_assignment.free_slots(replace(work, _engine=None)) == []

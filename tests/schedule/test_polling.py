@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and hubs are visited at rhythms of their own: see polling.py and pace."""
+"""Feeds, sitemaps and hubs are visited at rhythms of their own: see listing_polls.py and pace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from gossamer.schedule import generate
-from gossamer.schedule.due import habits, histogram, polling, round_length
+from gossamer.schedule.due import change_habits, due_counts, listing_polls, round_length
 from gossamer.storage.store import StepReport
 from gossamer.tables import FETCHLIST, HABITS
 from gossamer.tables.fetching import RHYTHM_S
@@ -114,7 +114,7 @@ def test_what_a_feed_changes_says_nothing_about_the_pages_of_its_host(
 @shared.story
 def test_only_the_last_finds_count(site: Site) -> Story:
     found = (yield visited(site, 12, finds=4.0, finding_days=3 / 24))[site.url()]
-    assert found["finds"] == polling.LAST_FINDS
+    assert found["finds"] == listing_polls.LAST_FINDS
     assert found["finding_days"] == pytest.approx(4 / 24 / 2)
 
 
@@ -160,7 +160,7 @@ def test_a_sitemap_is_due_by_its_true_dates(
 ) -> Story:
     """The place tells that half of the dates are true; the first visit with any counts alone."""
     visit = dated(site, new, 12 * HOUR_S, date_rate=held, finding_days=100.0)
-    half = told(site, told=99 * habits.UNIT, met=199)
+    half = told(site, told=99 * change_habits.UNIT, met=199)
     found = (yield {**visit, "habits": half})[site.url()]
     assert found["date_rate"] == pytest.approx(after, rel=0.01)
     assert wait_s(found) == pytest.approx(86_400 * math.sqrt(30 / 2 / found["date_rate"]), abs=0.01)
@@ -236,7 +236,7 @@ def test_a_page_in_which_visits_find_new_links_is_a_hub(site: Site) -> Story:
 @shared.story
 def test_a_hub_is_not_due_again_within_minutes(site: Site) -> Story:
     found = (yield of_page(site, map(str, range(500)), 60))[site.url()]
-    assert wait_s(found) == polling.HUB_S
+    assert wait_s(found) == listing_polls.HUB_S
 
 
 @shared.story
@@ -331,7 +331,7 @@ def counted(work: Workspace, **slot: Any) -> None:
         ({}, True, round_length.BRISK_S),
         ({"interval_s": 0}, True, None),  # as of an interval below a second
         ({}, False, None),
-        ({"from_ms": BEGAN_MS + 3 * histogram.SLOT_MS}, True, None),
+        ({"from_ms": BEGAN_MS + 3 * due_counts.SLOT_MS}, True, None),
         ({"interval_s": 30 * 86_400}, True, None),
     ],
 )

@@ -1,4 +1,4 @@
-"""How change rates are learned, and what follows: see gossamer.schedule.due.recrawl."""
+"""How change rates are learned, and what follows: see gossamer.schedule.due.change_rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.config import UpdateConfig
 from gossamer.schedule import generate
-from gossamer.schedule.due import recrawl
+from gossamer.schedule.due import change_rates
 from gossamer.tables import FETCHLIST
 from tests.support.rows import put
 from tests.support.shared_rounds import SharedRounds
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DAY_MS = 86_400_000
 A = "http://a.example/"
 INTERVAL = 30
-USUAL = recrawl.usual_rate(UpdateConfig())
+USUAL = change_rates.usual_rate(UpdateConfig())
 STORED = {
     "status": "fetched",
     "outcome": "ok",
@@ -44,21 +44,21 @@ def test_the_number_of_changes_is_nearly_that_of_a_poisson_process(
     rate: float, days: float
 ) -> None:
     exact = rate * days / -math.expm1(-rate * days)
-    assert exact * (1 - 1e-9) <= recrawl.changes_within(rate, days) <= 1.03 * exact
+    assert exact * (1 - 1e-9) <= change_rates.changes_within(rate, days) <= 1.03 * exact
 
 
 @given(rates, spans)
 def test_the_gain_is_a_third_too_small_at_most(rate: float, days: float) -> None:
     x = rate * days
     exact = -math.expm1(-x) - x * math.exp(-x) if x > 1e-3 else x * x / 2 * (1 - x * 2 / 3)
-    found = (recrawl.gain(rate, days) - recrawl.PATIENCE * days) * rate
+    found = (change_rates.gain(rate, days) - change_rates.PATIENCE * days) * rate
     rounding = 1e-12 * (1 + x)
     assert 0.65 * exact - rounding <= found <= exact * (1 + 1e-6) + rounding
 
 
 @given(rates, spans, spans)
 def test_the_gain_grows_with_time(rate: float, days: float, more: float) -> None:
-    assert 0 < recrawl.gain(rate, days) < recrawl.gain(rate, days + more)
+    assert 0 < change_rates.gain(rate, days) < change_rates.gain(rate, days + more)
 
 
 @given(rates, spans, st.floats(0, 0.9), st.floats(0, 100), st.floats(0.01, 100))
@@ -66,9 +66,10 @@ def test_the_gain_grows_with_doubt(
     rate: float, days: float, recall: float, doubt: float, more: float
 ) -> None:
     """Of the part that does not depend on the days alone, in units of what is greatest."""
-    patience = recrawl.PATIENCE * days
+    patience = change_rates.PATIENCE * days
     less, greater = (
-        (recrawl.gain(rate, days, recall, each) - patience) * rate for each in (doubt, doubt + more)
+        (change_rates.gain(rate, days, recall, each) - patience) * rate
+        for each in (doubt, doubt + more)
     )
     rounding = 1e-12 * (1 + patience * rate)
     assert less - rounding <= greater <= 1 + rounding
@@ -77,24 +78,24 @@ def test_the_gain_grows_with_doubt(
 
 def test_the_gain_with_signals_has_the_limits_of_the_exact_formula() -> None:
     """Soon after a visit it is a·t²/2; after a sure signal it is that of an unknown page."""
-    soon = recrawl.gain(2.0, 1e-4, 0.75) - recrawl.PATIENCE * 1e-4
+    soon = change_rates.gain(2.0, 1e-4, 0.75) - change_rates.PATIENCE * 1e-4
     assert soon == pytest.approx(2 * 0.25 * 1e-8 / 2, rel=1e-3)
-    assert recrawl.gain(2.0, 0.0, 0.75, 1e6) == pytest.approx(1 / 2, rel=1e-3)
+    assert change_rates.gain(2.0, 0.0, 0.75, 1e6) == pytest.approx(1 / 2, rel=1e-3)
 
 
 @given(st.floats(1e-6, 1e6))
 def test_the_doubt_of_a_signal_is_nearly_a_logarithm_where_dates_are_often_untrue(
     z: float,
 ) -> None:
-    found, exact = recrawl.doubt_of_signal(z, 1.0, 1.0), math.log1p(z)
+    found, exact = change_rates.doubt_of_signal(z, 1.0, 1.0), math.log1p(z)
     assert exact * (1 - 1e-9) <= found
     assert z > 3 or found <= 1.09 * exact
 
 
 @given(st.floats(1e-6, 1e4), st.floats(0.001, 0.999))
 def test_before_any_visit_a_page_is_due_after_the_interval(days: float, chance: float) -> None:
-    usual = recrawl.usual_rate(UpdateConfig(interval_days=days, revisit_probability=chance))
-    assert -math.expm1(-recrawl.rate(0.0, 0.0, usual) * days) == pytest.approx(chance)
+    usual = change_rates.usual_rate(UpdateConfig(interval_days=days, revisit_probability=chance))
+    assert -math.expm1(-change_rates.rate(0.0, 0.0, usual) * days) == pytest.approx(chance)
 
 
 @pytest.mark.parametrize("rate", [0.1, 1, 10])
@@ -111,11 +112,11 @@ def test_the_rate_of_pages_is_learned_from_visits(rate: float, visit_days: float
         left = seen < 60
         days = random.exponential(visit_days, 400)
         changed = left & (random.random(400) < -np.expm1(-rate * days))
-        known = recrawl.rate(changes, watched, 0.1)
-        changes += np.where(changed, recrawl.changes_within(known, days), 0)
+        known = change_rates.rate(changes, watched, 0.1)
+        changes += np.where(changed, change_rates.changes_within(known, days), 0)
         watched += np.where(left, days, 0)
         seen += changed
-    learned = np.median(recrawl.rate(changes, watched, 0.1))
+    learned = np.median(change_rates.rate(changes, watched, 0.1))
     assert min(0.6 * rate, 0.4 / visit_days) <= learned <= 1.15 * rate
 
 
@@ -141,13 +142,13 @@ def wait_days(page: dict[str, Any]) -> float:
 
 
 def expected_days(changes: float, watched: float) -> float:
-    return -math.log(0.9) / recrawl.rate(changes, watched, USUAL)
+    return -math.log(0.9) / change_rates.rate(changes, watched, USUAL)
 
 
 @shared.story
 def test_another_main_text_is_a_change(site: Site) -> Story:
     found = (yield visited(site, {"digest": "new"}, text=2))[site.url()]
-    changes = recrawl.changes_within(recrawl.rate(0.0, 0.0, USUAL), 30.0)
+    changes = change_rates.changes_within(change_rates.rate(0.0, 0.0, USUAL), 30.0)
     assert (found["changes"], found["watched_days"]) == (pytest.approx(changes), 30)
     assert found["main_text"] == 2
     assert wait_days(found) == pytest.approx(expected_days(changes, 30), abs=2e-5)
@@ -182,7 +183,7 @@ def test_a_page_without_a_main_text_has_changed_if_its_body_has(
 def test_what_was_learned_adds_up(site: Site) -> Story:
     visit = visited(site, {"digest": "new"}, text=2, changes=3.0, watched_days=6.0)
     found = (yield visit)[site.url()]
-    more = recrawl.changes_within(recrawl.rate(3.0, 6.0, USUAL), 30.0)
+    more = change_rates.changes_within(change_rates.rate(3.0, 6.0, USUAL), 30.0)
     assert (found["changes"], found["watched_days"]) == (pytest.approx(3 + more), 36)
 
 

@@ -17,13 +17,13 @@ from gossamer.config import Config
 from gossamer.config.crawling import GenerateConfig
 from gossamer.errors import Locked
 from gossamer.schedule import generate
-from gossamer.schedule.order.sections import finds, section_names, step
+from gossamer.schedule.order.sections import section_finds, section_names, step
 from gossamer.schedule.order.sections.section_names import (
     EVERYTHING,
     MAX_FOLDERS,
     enclosing_sections,
 )
-from gossamer.schedule.order.sections.worth import FEW, TRIED, add_section_worth
+from gossamer.schedule.order.sections.section_worth import FEW, TRIED, add_section_worth
 from gossamer.storage import parquet
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
@@ -97,12 +97,12 @@ def put_round(work: Workspace, pairs: list[tuple[str, str]], new: set[str]) -> N
     rows = [{"url": url, "new": url in new, "asked": url in asked} for url in urls]
     changed = work.engine.rows(pa.Table.from_pylist(rows))
     with work.step("test", work.round) as draft:
-        draft.replace[FINDS.name] = finds.write_finds(work, links(work, pairs), changed)
+        draft.replace[FINDS.name] = section_finds.write_finds(work, links(work, pairs), changed)
 
 
 def finds_of(work: Workspace) -> dict[tuple[str, str | None], float]:
     rows = [row for path in work.paths(FINDS.name) for row in parquet.read_table(path).to_pylist()]
-    return {(row["source"], row["target"]): row["pages"] / finds.UNIT for row in rows}
+    return {(row["source"], row["target"]): row["pages"] / section_finds.UNIT for row in rows}
 
 
 def test_a_new_page_counts_for_all_pages_that_it_was_found_on(work: Workspace) -> None:
@@ -122,7 +122,7 @@ def test_finds_are_merged_into_sections_when_these_are_counted(work: Workspace) 
     for n in range(3):
         put_round(work, [(f"http://a.example/seldom{n}/", pages[n])], {pages[n]})
     count_now(work)
-    kept = 3 / finds.FORGETTING
+    kept = 3 / section_finds.FORGETTING
     assert finds_of(work) == {
         ("a.example/", "a.example/x/"): pytest.approx(kept),
         ("a.example/", None): pytest.approx(kept),

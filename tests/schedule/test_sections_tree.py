@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.rules.filter_rules.index import NONE, RuleIndex
-from gossamer.rules.filter_rules.language import parse
-from gossamer.schedule.order.sections import refusal, tree
+from gossamer.rules.filter_rules.rule_index import NONE, RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import parse
+from gossamer.schedule.order.sections import section_refusal, section_tree
 from gossamer.schedule.order.sections.section_names import enclosing_sections
-from gossamer.schedule.order.sections.tree import Counts, SectionCounts
+from gossamer.schedule.order.sections.section_tree import Counts, SectionCounts
 from gossamer.web.urls import normalize
 from tests.support.section_rows import URLS, count_now, folder_of, page, put_pages
 from tests.support.stored_web import put_rows
@@ -47,7 +47,7 @@ def by_definition(beginning: str) -> Counts:
 
 
 def test_a_section_is_opened_step_by_step(counted: Workspace) -> None:
-    domain = tree.open_section(counted, "A.org", "")
+    domain = section_tree.open_section(counted, "A.org", "")
     assert domain is not None
     assert (domain.domain, domain.section, domain.hosts, domain.around) == ("a.org", "", 2, [])
     hosts = [SectionCounts(name, by_definition(name)) for name in ("a.org/", "b.a.org/")]
@@ -55,7 +55,7 @@ def test_a_section_is_opened_step_by_step(counted: Workspace) -> None:
     assert domain.counts.known == sum(part.counts.known for part in hosts)
     assert domain.rest == Counts(0, 0, 0, 0, 0)
 
-    host = tree.open_section(counted, "a.org", "a.org/")
+    host = section_tree.open_section(counted, "a.org", "a.org/")
     assert host is not None
     assert (host.counts, host.around) == (by_definition("a.org/"), [])
     parts = [SectionCounts(name, by_definition(name)) for name in ("a.org/x/", "a.org/view?id")]
@@ -68,7 +68,7 @@ def test_a_section_is_opened_step_by_step(counted: Workspace) -> None:
     assert host.inner.in_section("a.org/x/").page(9) == folders
     assert host.inner.in_section("a.org/view?id").total == 0
 
-    folder = tree.open_section(counted, "a.org", "a.org/x/")
+    folder = section_tree.open_section(counted, "a.org", "a.org/x/")
     assert folder is not None
     assert (folder.parts.page(9), folder.around) == (folders, ["a.org/"])
     assert (folder.rest.known, folder.inner.total) == (7, 0)
@@ -76,13 +76,13 @@ def test_a_section_is_opened_step_by_step(counted: Workspace) -> None:
 
 def test_a_domain_with_one_host_is_that_host(counted: Workspace) -> None:
     for name, host in (("ba.org", "ba.org/"), ("b.a.org", "b.a.org/"), ("*", "*/")):
-        opened = tree.open_section(counted, name, "")
+        opened = section_tree.open_section(counted, name, "")
         assert opened is not None
         assert (opened.section, opened.hosts) == (host, 1)
-    everywhere = tree.open_section(counted, "*", "")
+    everywhere = section_tree.open_section(counted, "*", "")
     assert everywhere is not None
     assert [part.section for part in everywhere.parts.page(2)] == ["*/x/", "*/y/"]
-    within = tree.open_section(counted, "*", "*/x/u/")
+    within = section_tree.open_section(counted, "*", "*/x/u/")
     assert within is not None
     assert within.around == ["*/", "*/x/"]
 
@@ -102,29 +102,29 @@ def test_a_domain_with_one_host_is_that_host(counted: Workspace) -> None:
     ],
 )
 def test_what_is_not_a_section_of_the_domain(counted: Workspace, domain: str, section: str) -> None:
-    assert tree.open_section(counted, domain, section) is None
+    assert section_tree.open_section(counted, domain, section) is None
 
 
 def test_domains_are_found_by_a_part_of_their_names(counted: Workspace) -> None:
-    total, (first, second) = tree.find_domains(counted, "", 9)
+    total, (first, second) = section_tree.find_domains(counted, "", 9)
     assert (total, first.domain, first.hosts, second.domain) == (2, "a.org", 2, "ba.org")
     assert first.counts.known == len([url for url in SITE if "ba.org" not in url])
-    assert tree.find_domains(counted, "", 9, 1) == (2, [second])
-    assert tree.find_domains(counted, "BA.", 9) == (1, [second])
-    assert tree.find_domains(counted, "*", 9) == (0, [])
+    assert section_tree.find_domains(counted, "", 9, 1) == (2, [second])
+    assert section_tree.find_domains(counted, "BA.", 9) == (1, [second])
+    assert section_tree.find_domains(counted, "*", 9) == (0, [])
 
 
 def test_sections_that_were_never_counted(work: Workspace) -> None:
     with pytest.raises(StoreError, match="gossamer sections"):
-        tree.open_section(work, "a.org", "")
+        section_tree.open_section(work, "a.org", "")
     with pytest.raises(StoreError, match="gossamer sections"):
-        tree.find_domains(work, "", 9)
+        section_tree.find_domains(work, "", 9)
 
 
 def test_failed_pages_were_asked_for_and_not_fetched(work: Workspace) -> None:
     counts = {"known": 20, "fetched": 11, "asked": 15, "changed": 1, "fit": 2}
     put_rows(work, "sections", [{"section": "a.org/", "domain": "a.org", "level": 1, **counts}])
-    opened = tree.open_section(work, "a.org", "")
+    opened = section_tree.open_section(work, "a.org", "")
     assert opened is not None
     assert (opened.counts.failed, opened.rest) == (4, opened.counts)
 
@@ -144,7 +144,7 @@ def urls(draw: st.DrawFn) -> str:
 @given(urls(), st.lists(urls(), min_size=1, max_size=8))
 def test_rules_refuse_the_pages_of_a_section_and_no_others(url: str, others: list[str]) -> None:
     for section in enclosing_sections(folder_of(url)):
-        rules = refusal.rules_against_section(section)
+        rules = section_refusal.rules_against_section(section)
         for rule in rules:
             assert parse(rule.text, "a rule") == rule
         index = RuleIndex(rules)
@@ -156,15 +156,17 @@ def test_rules_refuse_the_pages_of_a_section_and_no_others(url: str, others: lis
 
 
 def test_rules_for_files_and_domains() -> None:
-    assert [rule.text for rule in refusal.rules_against_section("/usr/share/")] == [
+    assert [rule.text for rule in section_refusal.rules_against_section("/usr/share/")] == [
         "deny prefix file:///usr/share/"
     ]
-    assert [rule.text for rule in refusal.rules_against_domain("a.org")] == ["deny domain a.org"]
-    assert refusal.rules_against_domain("[::1]") == []
-    assert refusal.rules_against_section("*/") == []
+    assert [rule.text for rule in section_refusal.rules_against_domain("a.org")] == [
+        "deny domain a.org"
+    ]
+    assert section_refusal.rules_against_domain("[::1]") == []
+    assert section_refusal.rules_against_section("*/") == []
 
 
 def test_a_parameter_ends_unless_its_name_was_cut() -> None:
     names = ("view?id", f"view?{'i' * 50}", "?")
-    ends = [refusal.url_prefixes(f"a.org/{name}", ["http"]) for name in names]
+    ends = [section_refusal.url_prefixes(f"a.org/{name}", ["http"]) for name in names]
     assert ends == [[f"http://a.org/{names[0]}="], [f"http://a.org/{names[1]}"], ["http://a.org/?"]]

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gossamer.serve.web.crawl_metrics import Fetches
 from gossamer.state import pausing
 from gossamer.state.heartbeats import Heartbeat
-from gossamer.status.hosts import SHOWN_HOSTS
+from gossamer.status.busy_hosts import SHOWN_HOSTS
 from gossamer.storage.store import StepReport
 from tests.support.search_server import samples, serving
 from tests.support.small_index import crawl

@@ -12,11 +12,11 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch import loop as visits
+from gossamer.fetch import fetch_loop as visits
 from gossamer.fetch.exchange import FetchResult
-from gossamer.fetch.hosts import HostBook
-from gossamer.fetch.part import PageRows
-from gossamer.fetch.responses import ResponseWriter
+from gossamer.fetch.fetch_part import PageRows
+from gossamer.fetch.host_book import HostBook
+from gossamer.fetch.response_writer import ResponseWriter
 from gossamer.state import pausing, stopping
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.tables import FETCHLIST
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.fetch.exchange import Request
-    from gossamer.fetch.schemes import Fetchers
+    from gossamer.fetch.scheme_fetchers import Fetchers
 
 pytestmark = pytest.mark.server
 

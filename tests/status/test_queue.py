@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.schedule.due.histogram import SLOT_MS, Slot
+from gossamer.schedule.due.due_counts import SLOT_MS, Slot
 from gossamer.state import pausing
 from gossamer.state.lookup import Lookup
-from gossamer.status import disk
-from gossamer.status.hosts import SHOWN_HOSTS, HostWatch
+from gossamer.status import disk_space
+from gossamer.status.busy_hosts import SHOWN_HOSTS, HostWatch
+from gossamer.status.due_queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
 from gossamer.status.overview import Watch
-from gossamer.status.queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
 from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
 from tests.support.bare_stores import unlisted
 from tests.support.stored_web import put_rows
@@ -67,12 +67,12 @@ def test_refreshed_pages_are_overdue_but_nobody_knows_since_when() -> None:
 
 
 def test_growth_is_the_slope_of_the_sizes() -> None:
-    assert disk.growth([]) is None
-    assert disk.growth([(0, 5), (disk.LEAST_MS - 1, 10)]) is None
-    assert disk.growth([(0, 100), (DAY_MS, 350)]) == 250
+    assert disk_space.growth([]) is None
+    assert disk_space.growth([(0, 5), (disk_space.LEAST_MS - 1, 10)]) is None
+    assert disk_space.growth([(0, 100), (DAY_MS, 350)]) == 250
     hours = range(24 * 7)
     jagged = [(hour * HOUR_MS, 1_000 * hour + (5_000 if hour % 2 else 0)) for hour in hours]
-    assert disk.growth(jagged) == pytest.approx(24_000, rel=0.02)
+    assert disk_space.growth(jagged) == pytest.approx(24_000, rel=0.02)
 
 
 def test_a_disk_is_full_when_the_crawl_would_pause(
@@ -88,12 +88,12 @@ def test_a_disk_is_full_when_the_crawl_would_pause(
     manifest = Manifest(
         1, "crawl", datasets=datasets, reports=Stack(newest=history), reader=unlisted
     )
-    found = disk.usage(str(tmp_path), manifest, 0.1, 4 * DAY_MS)
+    found = disk_space.usage(str(tmp_path), manifest, 0.1, 4 * DAY_MS)
     assert (found.folder, found.free_bytes, found.used_bytes) == ("/disk", 500_000_000, 300_000_000)
     assert found.bytes_per_day == 100_000_000
     assert found.full_in_s == 4 * DAY_S
-    assert disk.usage(str(tmp_path), manifest, 10, 4 * DAY_MS).full_in_s == 0
-    empty = disk.usage(str(tmp_path), Manifest(1, "crawl", reader=unlisted), 0.1, 4 * DAY_MS)
+    assert disk_space.usage(str(tmp_path), manifest, 10, 4 * DAY_MS).full_in_s == 0
+    empty = disk_space.usage(str(tmp_path), Manifest(1, "crawl", reader=unlisted), 0.1, 4 * DAY_MS)
     assert (empty.bytes_per_day, empty.full_in_s) == (None, None)
 
 

@@ -14,7 +14,7 @@ from gossamer import config
 from gossamer.api.crawl import Crawl
 from gossamer.errors import NothingFetched
 from gossamer.flow import rounds
-from gossamer.status import unfetched
+from gossamer.status import nothing_fetched
 from gossamer.tables.outcomes import OUTCOMES
 from tests.support.loopback import RESET, Loopback, loopback, page
 
@@ -33,7 +33,7 @@ def run(work: Workspace, *urls: str, **fetch: object) -> NothingFetched | None:
     if urls:
         Crawl(work).inject(urls)
     reports = list(rounds.round_(work, lambda _step, _round: None))
-    return unfetched.why_nothing(work, reports, seeds_given=bool(urls))
+    return nothing_fetched.why_nothing(work, reports, seeds_given=bool(urls))
 
 
 class Refused(NamedTuple):
@@ -160,7 +160,7 @@ def test_a_crawl_that_holds_pages_and_finds_nothing_new_is_no_error(told: Told) 
 def test_a_crawl_without_seeds(work: Workspace) -> None:
     assert "there are no seeds" in str(run(work))
     with pytest.raises(NothingFetched, match="there are no seeds"):
-        unfetched.require_seeds(work)
+        nothing_fetched.require_seeds(work)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.status import words
+from gossamer.status import human_units
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from gossamer.status import words
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_550_000, "1.6 MB"), (10**16, "10000.0 TB")],
 )
 def test_sizes(count: int, text: str) -> None:
-    assert words.size(count) == text
+    assert human_units.size(count) == text
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,18 @@ def test_sizes(count: int, text: str) -> None:
     ],
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert words.duration(seconds) == text
+    assert human_units.duration(seconds) == text
 
 
 def test_only_the_whole_is_a_hundred_percent() -> None:
-    assert [words.percent(share) for share in (0, 0.9999, 1)] == ["0.0 %", "99.9 %", "100.0 %"]
+    assert [human_units.percent(share) for share in (0, 0.9999, 1)] == [
+        "0.0 %",
+        "99.9 %",
+        "100.0 %",
+    ]
 
 
 def test_sizes_may_shrink() -> None:
-    assert [words.size(count) for count in (0, 999, -999, 1_500, -1_500_000)] == [
+    assert [human_units.size(count) for count in (0, 999, -999, 1_500, -1_500_000)] == [
         *("0 B", "999 B", "-999 B", "1.5 kB", "-1.5 MB")
     ]

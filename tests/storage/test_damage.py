@@ -15,7 +15,7 @@ import pytest
 from gossamer import cli, fetch
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.parse.step.stored import read_answers, record_of
+from gossamer.parse.step.stored_responses import read_answers, record_of
 from gossamer.schedule import generate
 from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from gossamer.config import Config
 from gossamer.errors import CorruptManifest, StoreFull
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.state.workspace import Workspace
 from gossamer.storage import listings
 from gossamer.storage.local_backend import LocalBackend
@@ -195,7 +195,7 @@ def test_check_names_every_damaged_listing_and_file_and_counts_them(tmp_path: Pa
         (tmp_path / path).write_bytes(b"[]")
     (tmp_path / lost).unlink()
     work = Workspace(Store.open(backend), Config())
-    wrong = {file.path: error for file, error in survey.check_files(work) if error is not None}
+    wrong = {file.path: error for file, error in checks.check_files(work) if error is not None}
     assert list(wrong) == [*first.paths, *last.paths, lost]
     for path, error in wrong.items():
         assert str(error).startswith(f"{tmp_path}/{path}: ")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from gossamer.errors import GossamerError
 from gossamer.index.postings.reader import PostingsReader
 from gossamer.links.graph import stored_graph as stored_graphs
-from gossamer.parse.step.stored import bodies, read_answers
+from gossamer.parse.step.stored_responses import bodies, read_answers
 from gossamer.search.searcher import Searcher
 from gossamer.state.workspace import Workspace
 from gossamer.status.overview import overview

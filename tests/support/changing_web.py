@@ -24,7 +24,7 @@ from gossamer import index
 from gossamer.config import Config
 from gossamer.config.crawling import UpdateConfig
 from gossamer.engine.engine import Engine
-from gossamer.flow.check import agreement, parts
+from gossamer.flow.check import dataset_agreement, index_parts
 from gossamer.flow.rounds import HARVEST
 from gossamer.index import indexed_rows, pending_pages, touched_pages
 from gossamer.links import current_links, invert
@@ -160,8 +160,8 @@ def _indexed_twice(work: Workspace) -> Counter[str]:
     assert _state(work) == found
     with work.step("test", work.round) as draft:
         draft.replace |= after
-    assert not [*agreement.contradictions(work)]
-    assert not [*parts.differing(work)]
+    assert not [*dataset_agreement.contradictions(work)]
+    assert not [*index_parts.differing(work)]
     names = ("added", "replaced", "removed", "renewed")
     few = looked[0] is not None
     return Counter({name: counts.get(name, 0) for name in names if few} | {"of few": few})

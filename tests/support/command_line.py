@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 from gossamer.cli import main
 from gossamer.engine import engine as engines
-from gossamer.parse.process import guard
+from gossamer.parse.process import guarded_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from gossamer.engine.engine import Engine
-    from gossamer.parse.page import Rules
+    from gossamer.parse.parsed_page import Rules
 
 # Typer makes all commands whenever one is called, which takes longer than most of them. Tests call
 # hundreds, also by its CliRunner.
@@ -75,12 +75,12 @@ def standing_parsers() -> Iterator[None]:
 
     To start one takes as long as a hundred pages.
     """
-    begin = guard.GuardedParser
+    begin = guarded_parser.GuardedParser
     with ExitStack() as standing, pytest.MonkeyPatch.context() as patch:
 
         @cache
-        def stay(rules: Rules) -> AbstractContextManager[guard.GuardedParser]:
+        def stay(rules: Rules) -> AbstractContextManager[guarded_parser.GuardedParser]:
             return nullcontext(standing.enter_context(begin(rules)))
 
-        patch.setattr(guard, "GuardedParser", stay)
+        patch.setattr(guarded_parser, "GuardedParser", stay)
         yield

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from gossamer.fakeweb.log import group_by_host
+from gossamer.fakeweb.request_log import group_by_host
 from tests.support.crawl_tables import tables
 from tests.support.network_ways import Way
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gossamer.api.crawl import Crawl
     from gossamer.fakeweb import FakeWeb
-    from gossamer.fakeweb.log import LogEntry
+    from gossamer.fakeweb.request_log import LogEntry
 
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 END_S = 900

@@ -25,7 +25,7 @@ from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from gossamer.fakeweb.server import loopback_addresses
+from gossamer.fakeweb.http_server import loopback_addresses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

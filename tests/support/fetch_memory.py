@@ -27,8 +27,8 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.part import FetchPart
-from gossamer.fetch.task import fetch_part
+from gossamer.fetch.fetch_part import FetchPart
+from gossamer.fetch.fetch_task import fetch_part
 from gossamer.state.heartbeats import heartbeats
 from gossamer.tables import FETCHLIST
 from gossamer.web.urls import UrlRules

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
-from gossamer.fetch.part import FetchPart
-from gossamer.fetch.task import fetch_part
+from gossamer.fetch.fetch_part import FetchPart
+from gossamer.fetch.fetch_task import fetch_part
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import DATASETS, FETCHLIST, HOSTS
 from gossamer.web.urls import UrlRules, host_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.api.crawl import Crawl
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +33,8 @@ def longer(file: Path) -> None:
 
 def wrong(work: Workspace) -> list[str]:
     """What a check finds: paths of damaged files, or else sentences about contents."""
-    damaged = [file.path for file, error in survey.check_files(work) if error is not None]
-    return damaged or list(survey.check_contents(work))
+    damaged = [file.path for file, error in checks.check_files(work) if error is not None]
+    return damaged or list(checks.check_contents(work))
 
 
 def reopened(crawl: Crawl) -> Crawl:

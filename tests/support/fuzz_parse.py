@@ -39,14 +39,14 @@ sys.path_hooks.insert(
 sys.path_importer_cache.clear()
 
 with atheris.instrument_imports(include=["gossamer.parse"]):
-    from gossamer.parse.content import parse_page
-    from gossamer.parse.documents import image, pdf, plain, rtf, zipped
-    from gossamer.parse.process.guard import MAX_CPU_S
+    from gossamer.parse.documents import image, pdf, rtf, text_formats, zip_documents
+    from gossamer.parse.page_parsing import parse_page
+    from gossamer.parse.process.guarded_parser import MAX_CPU_S
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.dates import END, EPOCH, parse_date
     from gossamer.parse.reading.directives import header_wishes, wishes
     from gossamer.parse.reading.gzipped import MAGIC, gunzip
-    from gossamer.parse.reading.sniff import document_type
+    from gossamer.parse.reading.type_sniffing import document_type
 
 from tests.support.parse_corpus import RULES, answers, read  # noqa: E402  # after the hook, as all imports of ours
 from tests.support.parse_soundness import check  # noqa: E402
@@ -54,7 +54,7 @@ from tests.support.parse_soundness import check  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-LOADED = (image, pdf, plain, rtf, zipped)
+LOADED = (image, pdf, text_formats, rtf, zip_documents)
 """What parsing imports when it is needed, and then not instrumented."""
 MAX_BYTES = 1 << 15
 LIMITS = ("-timeout=60", "-rss_limit_mb=1024", f"-max_len={MAX_BYTES}", "-print_final_stats=1")

@@ -7,12 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from gossamer import parse
-from gossamer.parse.process.guard import GuardedParser, _End
+from gossamer.parse.process.guarded_parser import GuardedParser, _End
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.parse.page import Page, ParsedPage
+    from gossamer.parse.parsed_page import Page, ParsedPage
 
 
 class Killed(GuardedParser):

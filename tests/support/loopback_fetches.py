@@ -11,9 +11,9 @@ import uvloop
 from gossamer.config import FetchConfig
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http.fetcher import HttpFetcher
-from gossamer.fetch.http.sites import Sites
-from gossamer.fetch.network.networks import Networks
-from gossamer.fetch.network.resolver import Resolver
+from gossamer.fetch.http.site_settings import Sites
+from gossamer.fetch.network.allowed_networks import Networks
+from gossamer.fetch.network.cached_resolver import Resolver
 from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html.html_page import article
 from gossamer.parse.html.walk import findings
-from gossamer.parse.page import Rules
+from gossamer.parse.parsed_page import Rules
 
 FIRST = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 SECOND = "Its captain has made the crossing for thirty years, and knows each of the passengers."

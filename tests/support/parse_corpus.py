@@ -9,7 +9,7 @@ import gzip
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gossamer.parse.page import Page, Rules, SiteRule
+from gossamer.parse.parsed_page import Page, Rules, SiteRule
 from tests.support.binary_files import (
     DOCX,
     EPUB,

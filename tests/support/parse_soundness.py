@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.parse.page import ParsedPage
+from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.dates import CLOCK_ERROR, END, EPOCH
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.parse.page import Page, Rules
+    from gossamer.parse.parsed_page import Page, Rules
 
 OUTCOMES = frozenset(("parsed", "listing", "empty", "unsupported", "failed"))
 RELATIONS = """a area frame iframe refresh canonical alternate amphtml next prev feed img srcset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer.schedule.due import habits, recrawl
+from gossamer.schedule.due import change_habits, change_rates
 from gossamer.tables import HABITS
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-DAY_MS = recrawl.DAY_MS
+DAY_MS = change_rates.DAY_MS
 HOUR_MS = DAY_MS // 24
 PAGE, LISTING = "/news/1", "/sitemap.xml"
 VISITED = 100 * DAY_MS + 10 * HOUR_MS
@@ -30,8 +30,8 @@ STORED: Row = {
     "main_text": 1,
 }
 TRUTHFUL = {
-    "told": 99 * habits.UNIT,
-    "untold": habits.UNIT,
+    "told": 99 * change_habits.UNIT,
+    "untold": change_habits.UNIT,
     "met": 99,
     "dates": 99,
     "listed_ms": 1_000 * DAY_MS,

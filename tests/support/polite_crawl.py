@@ -16,16 +16,16 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import group_by_host
-from gossamer.fetch.part import FetchPart
-from gossamer.fetch.task import fetch_part
+from gossamer.fakeweb.request_log import group_by_host
+from gossamer.fetch.fetch_part import FetchPart
+from gossamer.fetch.fetch_task import fetch_part
 from gossamer.tables import FETCHLIST
 from gossamer.tables.outcomes import OUTCOMES
 from gossamer.web.urls import UrlRules
 from tests.support import politeness_audit
 
 if TYPE_CHECKING:
-    from gossamer.fakeweb.log import LogEntry
+    from gossamer.fakeweb.request_log import LogEntry
 
 RETRY_AFTER_S = 1
 CROWDED_ADDRESSES = 16

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.log import group_entries
+from gossamer.fakeweb.request_log import group_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.fakeweb.log import LogEntry
+    from gossamer.fakeweb.request_log import LogEntry
 
     Owed = Callable[[LogEntry, int], float]
     """Returns the seconds that a crawler must wait after a request to a host; the number counts

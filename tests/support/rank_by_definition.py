@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import host_of
 from tests.support.rows import by_url, put
 

@@ -19,7 +19,7 @@ from gossamer.state import lsm, unread
 from gossamer.state.lookup import Lookup
 from gossamer.tables import COUNTED, DATASETS, JUDGED
 from gossamer.upkeep import compaction
-from gossamer.upkeep.compaction import merging, rules
+from gossamer.upkeep.compaction import kept_rows, layer_merging
 from tests.support.planted_duplicates import document, prose, standing
 from tests.support.site_histories import NAMES, Site, inlinks, layers, page
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 WINDOW = 3
-KEYS = {name: key for name, (key, _) in rules.RULES.items()}
+KEYS = {name: key for name, (key, _) in kept_rows.RULES.items()}
 
 
 def stored(work: Workspace, name: str) -> list[tuple[Any, ...]]:
@@ -42,7 +42,7 @@ OTHERS = {"responses": ["outcome"], "documents": ["text_hash"], "links": []}
 
 
 def rows_kept(name: str, rows: list[Row], window: int) -> list[tuple[Any, ...]]:
-    """By the definition in rules.py."""
+    """By the definition in kept_rows.py."""
     of_keys = defaultdict(list)
     for row in rows:
         of_keys[row[KEYS[name]]].append(row)
@@ -57,7 +57,7 @@ def rows_kept(name: str, rows: list[Row], window: int) -> list[tuple[Any, ...]]:
     return sorted((tuple(row[name] for name in names) for row in kept), key=repr)
 
 
-SMALL = merging.MergeSizes(file=6_000, run=2_000, group_rows=5)
+SMALL = layer_merging.MergeSizes(file=6_000, run=2_000, group_rows=5)
 """Files, row groups and what is sorted at a time hold a few rows."""
 
 
@@ -71,13 +71,13 @@ def test_merged_layers_have_the_rows_that_stay_sorted_in_ranges(work: Workspace,
     again = seed % 2
     for name in NAMES:
         dataset, old = DATASETS[name], work.store.manifest.layers(name)
-        new = merging.merge_layers(work, dataset, old[:4], 0, sizes=SMALL) if again else []
+        new = layer_merging.merge_layers(work, dataset, old[:4], 0, sizes=SMALL) if again else []
         with work.step("test", work.round) as draft:
             draft.replace[name] = (*new, *old[4:]) if again else old
         with work.step("test", work.round) as draft:
             stack = work.store.manifest.layers(name)
             draft.replace[name] = tuple(
-                merging.merge_layers(work, dataset, stack, WINDOW, sizes=SMALL)
+                layer_merging.merge_layers(work, dataset, stack, WINDOW, sizes=SMALL)
             )
         assert stored(work, name) == rows_kept(name, site.rows[name], WINDOW)
         (layer,) = work.store.manifest.layers(name)
@@ -102,8 +102,8 @@ def test_many_small_files_are_sorted_together(work: Workspace) -> None:
     rows = [[{"url": page(n % 10), "round": n, "outcome": "ok"}] for n in range(60)]
     made = layers(work, "responses", rows, 60)["responses"]
     assert len(made.files) == len(rows)
-    job = merging.MergeJob(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
-    found = list(merging.sort_files(job, [file.path for file in made.files]))
+    job = layer_merging.MergeJob(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
+    found = list(layer_merging.sort_files(job, [file.path for file in made.files]))
     assert len(found) <= 5
     assert sum(int(row["rows"] or 0) for row in found) == len(rows)
 
@@ -113,10 +113,10 @@ def test_a_range_names_only_the_files_with_keys_in_it(work: Workspace) -> None:
     with work.step("test", 1) as draft:
         draft.append |= layers(work, "documents", texts, 1)
     stack = work.store.manifest.layers("documents")
-    (layer,) = merging.merge_layers(work, DATASETS["documents"], stack, 1, sizes=SMALL)
+    (layer,) = layer_merging.merge_layers(work, DATASETS["documents"], stack, 1, sizes=SMALL)
     paths = [file.path for file in layer.files]
-    job = merging.MergeJob(work.root, "documents", 1, "", "", (), SMALL)
-    found = list(merging.divide_into_ranges(job, paths))
+    job = layer_merging.MergeJob(work.root, "documents", 1, "", "", (), SMALL)
+    found = list(layer_merging.divide_into_ranges(job, paths))
     assert len(found) > 1
     assert sorted(path for part in found for path in part.paths) == sorted(paths)
 
@@ -127,7 +127,9 @@ def test_links_of_a_page_stay_in_their_order(work: Workspace) -> None:
     for round_, listed in ((1, rows), (2, others)):
         with work.step("test", round_) as draft:
             draft.append |= layers(work, "links", [listed], round_)
-    merged = merging.merge_layers(work, DATASETS["links"], work.store.manifest.layers("links"), 0)
+    merged = layer_merging.merge_layers(
+        work, DATASETS["links"], work.store.manifest.layers("links"), 0
+    )
     with work.step("test", 2) as draft:
         draft.replace["links"] = tuple(merged)
     found = Lookup(work).rows("links", "src", page(0), ["dst"])
@@ -142,7 +144,7 @@ def test_the_newest_row_of_a_page_is_found_first(work: Workspace) -> None:
     old = work.store.manifest.layers("responses")
     with work.step("test", 3) as draft:
         draft.replace["responses"] = tuple(
-            merging.merge_layers(work, DATASETS["responses"], old, 0)
+            layer_merging.merge_layers(work, DATASETS["responses"], old, 0)
         )
     found = Lookup(work).rows("responses", "url", page(0), ["round"])
     assert [row["round"] for row in found] == [3, 2, 1]
@@ -161,7 +163,7 @@ def test_links_go_that_a_page_lost_with_its_last_answer(work: Workspace) -> None
     outdated = current_links.outdated_pages_until(work, stack, 5)
     with work.step("test", 9) as draft:
         draft.replace["links"] = tuple(
-            merging.merge_layers(work, DATASETS["links"], stack, 5, outdated)
+            layer_merging.merge_layers(work, DATASETS["links"], stack, 5, outdated)
         )
     assert {row["src"] for row in work.read("links").collect()} == {page(1), robots}
 

@@ -12,7 +12,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import COUNTED, JUDGED
 from gossamer.upkeep import compaction
-from gossamer.upkeep.compaction import rules
+from gossamer.upkeep.compaction import kept_rows
 from tests.support.crawl_settings import loopback_settings
 from tests.support.file_damages import cut, flip, gone, indexed, reopened, wrong
 
@@ -87,11 +87,11 @@ def test_layers_are_merged_if_the_record_of_a_harvest_is_damaged(
 ) -> None:
     flip(Path(crawl.path, crawl.work.store.listed(record.name)[0].path))
     work = reopened(crawl).work
-    rows = {name: work.read(name).count() for name in rules.RULES}
+    rows = {name: work.read(name).count() for name in kept_rows.RULES}
     with work.step("test", work.round) as draft:
         draft.append["documents"] = work.write(work.read("documents").limit(1), "documents", 1)
     assert compaction.run(work).counts["responses_layers"] == 1
-    assert {name: work.read(name).count() for name in rules.RULES} == {
+    assert {name: work.read(name).count() for name in kept_rows.RULES} == {
         **rows,
         "documents": rows["documents"] + 1,
     }

@@ -18,7 +18,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.config import HistoryConfig
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.parse.step import copies
+from gossamer.parse.step import body_copies
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.stored_copy import Copy, find
 from gossamer.state.lookup import Lookup
@@ -113,7 +113,7 @@ class Site:
         return row | place | {"outcome": "ok", "body_bytes": len(body), "truncated": False}
 
     def kept(self, versions: int, since: int) -> tuple[set[Key], set[Key]]:
-        """What must stay by the definition in staying.py, and what may, too."""
+        """What must stay by the definition in kept_exchanges.py, and what may, too."""
         stays = {key for key in self.digests if key[1] >= since} | set(self.stored.values())
         for url in URLS:
             rounds = sorted((round_ for each, round_ in self.digests if each == url), reverse=True)
@@ -217,7 +217,7 @@ def test_what_the_settings_keep_stays(
 
 
 def wrong_places(work: Workspace) -> list[Any]:
-    from gossamer.flow.check.archive import unreadable
+    from gossamer.flow.check.archived_bodies import unreadable
 
     return unreadable(work).collect()
 
@@ -336,18 +336,18 @@ def test_pages_of_joined_archives_are_parsed_once(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Equal bodies do not move to a file whose archive others name, too."""
-    monkeypatch.setattr(copies, "MIN_BODIES", 1)
+    monkeypatch.setattr(body_copies, "MIN_BODIES", 1)
     pages = [
         [Fetched(f"http://a.test/{share}/{n}", b"<p>%d" % n) for n in range(3)]
         for share in range(4)
     ]
     store_round(work, *pages)
     files = work.store.files("responses", 1)
-    assert copies.moving(work, files)
+    assert body_copies.moving(work, files)
     pruning(work, BEGAN_MS, warc_versions=1)
     prune.run(work)
     assert len(archives(work)) == 1
-    assert not copies.moving(work, work.store.files("responses", 1))
+    assert not body_copies.moving(work, work.store.files("responses", 1))
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.web import robots
-from gossamer.web.robots import ALLOW_ALL, judge, parse
+from gossamer.web import robots_txt
+from gossamer.web.robots_txt import ALLOW_ALL, judge, parse
 
 SITE = "http://a.test"
 
@@ -342,7 +342,7 @@ def test_section_2_3_1_1_success(status: int) -> None:
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_section_2_3_1_2_redirects_that_lead_nowhere_allow_all(status: int) -> None:
     assert judge(status, b"User-agent: *\nDisallow: /") is ALLOW_ALL
-    assert robots.MAX_REDIRECTS >= 5
+    assert robots_txt.MAX_REDIRECTS >= 5
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
@@ -367,7 +367,7 @@ def test_section_2_3_1_5_lines_that_are_no_records_are_passed_over() -> None:
 
 @pytest.mark.parametrize("status", [200, 301, 404, 429, 503, 0])
 def test_section_2_4_nothing_is_kept_for_longer_than_a_day(status: int) -> None:
-    assert 0 < robots.keep_s(status) <= 24 * 3600
+    assert 0 < robots_txt.keep_s(status) <= 24 * 3600
 
 
 def test_section_2_5_500_kib_are_read() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.web import robots
-from gossamer.web.robots import judge, keep_s, parse
+from gossamer.web import robots_txt
+from gossamer.web.robots_txt import judge, keep_s, parse
 
 SITE = "http://a.test"
 
@@ -127,7 +127,7 @@ def test_a_url_with_lone_surrogates_is_judged() -> None:
         (".5", 0.5),
         ("0", 0.0),
         ("10 # seconds", 10.0),
-        ("99999999", robots.MAX_CRAWL_DELAY_S),
+        ("99999999", robots_txt.MAX_CRAWL_DELAY_S),
         ("-1", None),
         ("nan", None),
         ("inf", None),
@@ -197,8 +197,8 @@ def test_what_is_neither_a_url_nor_a_path_is_no_sitemap(value: bytes) -> None:
 
 
 def test_sitemaps_are_bounded() -> None:
-    body = b"".join(b"Sitemap: http://a.test/%d\n" % n for n in range(2 * robots.MAX_SITEMAPS))
-    assert len(parse(body).sitemaps) == robots.MAX_SITEMAPS
+    body = b"".join(b"Sitemap: http://a.test/%d\n" % n for n in range(2 * robots_txt.MAX_SITEMAPS))
+    assert len(parse(body).sitemaps) == robots_txt.MAX_SITEMAPS
 
 
 def test_the_list_of_sitemaps_is_the_caller_s_own() -> None:
@@ -235,16 +235,16 @@ def test_a_rule_that_the_size_limit_cuts_is_none(end: bytes, excess: int) -> Non
     """Cut, it would forbid more than it said. The fetcher may have cut it already."""
     head = end.join((b"User-agent: *", b"Disallow: /a", b""))
     cut = end + b"Disallow: /"
-    body = head + b"#" * (robots.MAX_BYTES - len(head) - len(cut)) + cut
+    body = head + b"#" * (robots_txt.MAX_BYTES - len(head) - len(cut)) + cut
     body += b"private/place"[:excess]
     assert not allowed(body, "/a")
     assert allowed(body, "/b")
 
 
 def test_a_line_is_read_up_to_its_limit() -> None:
-    pattern = b"/" + b"a" * robots.MAX_LINE_BYTES
+    pattern = b"/" + b"a" * robots_txt.MAX_LINE_BYTES
     body = b"User-agent: *\nDisallow: " + pattern + b"\nDisallow: /b"
-    assert not allowed(body, pattern[: robots.MAX_LINE_BYTES].decode())
+    assert not allowed(body, pattern[: robots_txt.MAX_LINE_BYTES].decode())
     assert allowed(body, "/aaa")
     assert not allowed(body, "/b")
 
@@ -255,7 +255,7 @@ def test_the_same_bytes_are_parsed_once() -> None:
 
 
 def test_the_cache_forgets_what_was_not_asked_for_longest() -> None:
-    cache = robots._Cache(max_files=2, max_bytes=100)
+    cache = robots_txt._Cache(max_files=2, max_bytes=100)
     first, second = cache.parse(b"#1"), cache.parse(b"#2")
     assert cache.parse(b"#1") is first
     cache.parse(b"#3")
@@ -264,7 +264,7 @@ def test_the_cache_forgets_what_was_not_asked_for_longest() -> None:
 
 
 def test_the_cache_is_bounded_in_bytes() -> None:
-    cache = robots._Cache(max_files=100, max_bytes=100)
+    cache = robots_txt._Cache(max_files=100, max_bytes=100)
     for n in range(20):
         cache.parse(b"#%039d" % n)
     assert len(cache._files) == 2
@@ -298,7 +298,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_judged_in_bounded_time(name: str) -> None:
     started_s = time.process_time()
-    rules = robots._read(HOSTILE[name])
+    rules = robots_txt._read(HOSTILE[name])
     assert not rules.allows("gossamer", f"{SITE}/{'a' * 1_900}b")
     assert time.process_time() - started_s < 10
 
@@ -306,7 +306,7 @@ def test_a_hostile_file_is_judged_in_bounded_time(name: str) -> None:
 @pytest.mark.parametrize("name", ["many agents with many rules", "many prefixes"])
 def test_a_hostile_file_is_read_in_bounded_memory(name: str) -> None:
     tracemalloc.start()
-    robots._read(HOSTILE[name]).allows("gossamer", f"{SITE}/a")
+    robots_txt._read(HOSTILE[name]).allows("gossamer", f"{SITE}/a")
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak_bytes < 64 * 2**20
@@ -318,7 +318,7 @@ def test_no_bytes_make_it_fail(body: bytes) -> None:
         rules = parse(text)
         assert rules.allows("gossamer", f"{SITE}/x?y") in {True, False}
         delay_s = rules.crawl_delay_s("gossamer")
-        assert delay_s is None or 0 <= delay_s <= robots.MAX_CRAWL_DELAY_S
+        assert delay_s is None or 0 <= delay_s <= robots_txt.MAX_CRAWL_DELAY_S
         assert all("/" in url for url in rules.sitemaps)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.errors import SeedError
-from gossamer.web import seeds
+from gossamer.web import seed_lists
 from gossamer.web.urls import UrlRules
 from tests.support.command_line import gossamer
 
@@ -58,13 +58,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("word", REFUSED)
 def test_what_is_not_a_url_is_refused_with_the_remedy(word: str) -> None:
     with pytest.raises(SeedError) as raised:
-        list(seeds.parse_typed(["https://example.org/", word], RULES))
+        list(seed_lists.parse_typed(["https://example.org/", word], RULES))
     assert REFUSED[word] in str(raised.value)
 
 
 @pytest.mark.parametrize("word", TAKEN)
 def test_what_is_a_url_is_taken(word: str) -> None:
-    assert list(seeds.parse_typed([word], RULES)) == [TAKEN[word]]
+    assert list(seed_lists.parse_typed([word], RULES)) == [TAKEN[word]]
 
 
 @pytest.mark.server
@@ -98,7 +98,7 @@ def test_a_list_may_be_a_pipe() -> None:
     os.write(write, b"https://example.org/\n")
     os.close(write)
     try:
-        assert list(seeds.read_list(f"/dev/fd/{read}", RULES)) == ["https://example.org/"]
+        assert list(seed_lists.read_list(f"/dev/fd/{read}", RULES)) == ["https://example.org/"]
     finally:
         os.close(read)
 
@@ -106,7 +106,7 @@ def test_a_list_may_be_a_pipe() -> None:
 def test_a_standard_input_that_is_closed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(SeedError, match="the standard input is closed"):
-        list(seeds.read_list("-", RULES))
+        list(seed_lists.read_list("-", RULES))
 
 
 @pytest.mark.server

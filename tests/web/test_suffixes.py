@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from publicsuffixlist import PublicSuffixList
 
-from gossamer.web.suffixes import is_public, registrable
+from gossamer.web.public_suffixes import is_public, registrable
 
 
 @pytest.mark.parametrize("only_icann", [False, True])

@@ -15,7 +15,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import forever, rounds
-from gossamer.flow.check import survey
+from gossamer.flow.check import checks
 from gossamer.flow.forever import Listener
 from gossamer.index.format import schema
 from gossamer.index.parts import WriterFeed, index_errors
@@ -282,7 +282,7 @@ def test_a_harvest_and_the_round_beside_it_survive_a_full_disk(
                 assert ended.value.subject.startswith(str(disk.folder)), ended.value
                 assert "free some space" in ended.value.remedy
             assert starved.work.store.refresh().version == before + listener.commits
-            assert not any(wrong for _, wrong in survey.check_files(starved.work))
+            assert not any(wrong for _, wrong in checks.check_files(starved.work))
             failures[frozenset(listener.failed)] += 1
         listener = Undisturbed()
         starved.run(rounds=1)

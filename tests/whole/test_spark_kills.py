@@ -24,7 +24,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.errors import EngineError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.log import group_by_host
+from gossamer.fakeweb.request_log import group_by_host
 from gossamer.fetch.cluster import fetch_lease
 from gossamer.flow.rounds import HARVEST, ROUND
 from tests.support.crawl_settings import loopback_settings

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
-from gossamer.flow.preparation import prepare_worker
+from gossamer.flow.worker_preparation import prepare_worker
 from gossamer.state.settings_file import has_settings, read_settings, write_settings
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import open_backend
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.flow.forever import Listener
     from gossamer.links.graph.queries import LinkGraph
-    from gossamer.rules.url_rules.listing import TestedUrl, UrlRule
+    from gossamer.rules.url_rules.rule_listing import TestedUrl, UrlRule
     from gossamer.schedule.focus.marks import Mark
     from gossamer.schedule.order.sections.step import Section
     from gossamer.search.results import Results
     from gossamer.status.explanation import Explanation
     from gossamer.storage.store import Layer, StepReport
-    from gossamer.web.seeds import BadLine
+    from gossamer.web.seed_lists import BadLine
 
 
 class Crawl:
@@ -103,7 +103,7 @@ class Crawl:
         lists: Iterable[str] = (),
         report: Callable[[BadLine], None] = lambda _: None,
     ) -> StepReport:
-        """Add seeds: URLs, and files that list URLs (see gossamer.web.seeds).
+        """Add seeds: URLs, and files that list URLs (see gossamer.web.seed_lists).
 
         Invalid lines of a list are passed to `report` and skipped. Raises SeedError if a list
         cannot be read, or if one of `urls` is not a URL or is the name of a file.
@@ -209,17 +209,17 @@ class Crawl:
 
     def url_rules(self, host: str | None = None) -> list[UrlRule]:
         """The learned rules for URLs of a host, or of all hosts, with their evidence."""
-        from gossamer.rules.url_rules import listing
+        from gossamer.rules.url_rules import rule_listing
 
         with self.work.errors():
-            return listing.rules_of(self.work, host)
+            return rule_listing.rules_of(self.work, host)
 
     def test_url(self, url: str) -> TestedUrl:
         """What a URL becomes by the learned rules, and by which. Raises UsageError."""
-        from gossamer.rules.url_rules import listing
+        from gossamer.rules.url_rules import rule_listing
 
         with self.work.errors():
-            return listing.test_url(self.work, url)
+            return rule_listing.test_url(self.work, url)
 
     def disable_rule(self, rule: str) -> StepReport:
         """Disable a learned rule; the URLs that it rewrote become pages. Raises UsageError."""
@@ -243,14 +243,14 @@ class Crawl:
         return CrawlFilters(self.work)
 
     def mark(self, urls: Iterable[str], *, fit: bool | None, known: bool = False) -> StepReport:
-        """Mark pages as wanted (`fit`) or not; None: forget their marks (see marking.py).
+        """Mark pages as wanted (`fit`) or not; None: forget their marks (see mark_step.py).
 
         `known`: judge all known pages anew, not only these. Raises UsageError.
         """
-        from gossamer.schedule.focus import marking
+        from gossamer.schedule.focus import mark_step
 
         with self.work.store.lock(), self.work.errors():
-            return marking.run(self.work, urls, fit=fit, known=known)
+            return mark_step.run(self.work, urls, fit=fit, known=known)
 
     def marks(self) -> list[Mark]:
         """The marked pages, by URL."""

@@ -50,7 +50,7 @@ class CrawlFilters:
     def add(self, rules: Iterable[str], place: str = "rule") -> StepReport:
         """Add rules to the store, after those that it has. `place`: what they are, for errors."""
         from gossamer.rules.filter_rules import stored_rules
-        from gossamer.rules.filter_rules.language import number_lines
+        from gossamer.rules.filter_rules.rule_syntax import number_lines
 
         with self._work.store.lock(), self._work.errors():
             return stored_rules.add_rules(self._work, number_lines(rules, place))
@@ -58,7 +58,7 @@ class CrawlFilters:
     def remove(self, rules: Iterable[str]) -> StepReport:
         """Remove rules from the store. Raises UsageError if one is not there."""
         from gossamer.rules.filter_rules import stored_rules
-        from gossamer.rules.filter_rules.language import number_lines
+        from gossamer.rules.filter_rules.rule_syntax import number_lines
 
         with self._work.store.lock(), self._work.errors():
             return stored_rules.remove_rules(self._work, number_lines(rules, "rule"))

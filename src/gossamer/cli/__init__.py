@@ -18,20 +18,20 @@ import typer
 
 from gossamer import __version__
 from gossamer.cli import (
-    checking,
-    crawling,
-    duplicates,
-    explaining,
-    fakeweb,
-    filtering,
-    inspection,
-    link_graph,
-    marking,
-    pauses,
-    reading,
-    site_sections,
-    steps,
-    top,
+    check_command,
+    crawl_commands,
+    duplicates_commands,
+    explain_command,
+    fakeweb_command,
+    filter_commands,
+    graph_commands,
+    inspect_command,
+    mark_command,
+    pause_commands,
+    query_commands,
+    sections_command,
+    step_commands,
+    top_command,
 )
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
@@ -66,20 +66,20 @@ def _top(
     pass
 
 
-crawling.register(app)
-reading.register(app)
-top.register(app)
-checking.register(app)
-pauses.register(app)
-inspection.register(app)
-explaining.register(app)
-site_sections.register(app)
-link_graph.register(app)
-duplicates.register(app)
-filtering.register(app)
-marking.register(app)
-fakeweb.register(app)
-steps.register(app)
+crawl_commands.register(app)
+query_commands.register(app)
+top_command.register(app)
+check_command.register(app)
+pause_commands.register(app)
+inspect_command.register(app)
+explain_command.register(app)
+sections_command.register(app)
+graph_commands.register(app)
+duplicates_commands.register(app)
+filter_commands.register(app)
+mark_command.register(app)
+fakeweb_command.register(app)
+step_commands.register(app)
 
 
 def main(handed: object = None) -> None:

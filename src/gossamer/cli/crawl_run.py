@@ -8,25 +8,25 @@ import typer
 from rich.console import Console
 
 from gossamer.api.crawl import Crawl
-from gossamer.cli.progress import StepLines, StepProgress
-from gossamer.cli.settings import apply, new_settings, own_hosts, require_contact
-from gossamer.cli.steps import print_bad_line, print_report
+from gossamer.cli.gossamer_toml import apply, new_settings, own_hosts, require_contact
+from gossamer.cli.step_commands import print_bad_line, print_report
+from gossamer.cli.step_progress import StepLines, StepProgress
 from gossamer.errors import NotACrawl, WorkerDied
 from gossamer.flow import rounds as _flow  # noqa: F401  # needed later
 from gossamer.schedule.due.round_length import next_due_ms
 from gossamer.state.stopping import heed_nobody
 from gossamer.state.workspace import Workspace
-from gossamer.status import unfetched
-from gossamer.status.words import moment
+from gossamer.status import nothing_fetched
+from gossamer.status.human_units import moment
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import Store
-from gossamer.web.seeds import check
+from gossamer.web.seed_lists import check
 from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.cli.crawler_process import Kept
+    from gossamer.cli.forever_process import Kept
     from gossamer.cli.supervisor import Line
 
 
@@ -48,7 +48,7 @@ def run(path: str, asked: Asked) -> None:
     """Crawl. Raises NothingFetched, and what the steps do."""
     with _open_or_create(path, asked) as crawl, crawl.work.errors():
         _prepare(crawl, asked)
-        unfetched.require_seeds(crawl.work)
+        nothing_fetched.require_seeds(crawl.work)
         _crawl_until_nothing_is_due(crawl, asked)
     if not asked.as_json:
         typer.echo(f'next: gossamer search {path} "words", or gossamer serve {path}')
@@ -56,7 +56,7 @@ def run(path: str, asked: Asked) -> None:
 
 def run_forever(path: str, asked: Asked, line: Line) -> None:
     """Crawl without end, as the process of supervisor.py that does. Raises Exit to be replaced."""
-    from gossamer.cli.crawler_process import Kept, crawl_forever
+    from gossamer.cli.forever_process import Kept, crawl_forever
     from gossamer.cli.supervisor import LOST_WORKER  # psutil takes long to import
 
     kept: Kept | None = line.kept
@@ -114,7 +114,7 @@ def _progress(crawl: Crawl, asked: Asked) -> StepLines | StepProgress:
 def _crawl_until_nothing_is_due(crawl: Crawl, asked: Asked) -> None:
     with _progress(crawl, asked) as progress:
         reports = crawl.run(asked.rounds, asked.minutes, progress.announce, progress.report)
-        error = unfetched.why_nothing(
+        error = nothing_fetched.why_nothing(
             crawl.work, reports, seeds_given=bool(asked.urls or asked.lists)
         )
         if error is not None:

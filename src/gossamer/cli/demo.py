@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from gossamer.api.crawl import Crawl
-from gossamer.cli.progress import StepProgress
+from gossamer.cli.step_progress import StepProgress
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
 from gossamer.flow.rounds import ROUND

@@ -3,7 +3,7 @@
 The engine keeps about 40 KB of each query that it plans (Sail 0.7.2: whatever its session, and
 after that has been released, too), so a crawl would grow by a few MB per round,
 for ever. Its process therefore ends when it has grown by a part of `engine.memory_gb`
-(crawler_process.py), and another one goes on. The kernel may also kill it when memory is short, or
+(forever_process.py), and another one goes on. The kernel may also kill it when memory is short, or
 a library may crash, in it or in one of its workers: then another one goes on, too, after a wait
 that grows from time to time.
 
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from gossamer.cli.systemd import Supervisor
+from gossamer.cli.systemd_notification import Supervisor
 from gossamer.cli.terminal import echo_event
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError, UsageError

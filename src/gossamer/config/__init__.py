@@ -8,8 +8,8 @@ key and the value. docs/settings.md is generated from these classes.
     parsing.py    parse
     searching.py  graph, rank, dedup, index, postings, serve, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
-    files.py      reading gossamer.toml and similar files
-    problems.py   error messages
+    settings_files.py      reading gossamer.toml and similar files
+    setting_errors.py   error messages
 
 The class for [urls] is `gossamer.web.urls.UrlRules`.
 """
@@ -31,9 +31,7 @@ from gossamer.config.crawling import (
     UrlRulesConfig,
 )
 from gossamer.config.fetching import FetchConfig, SiteConfig
-from gossamer.config.files import closed_to_others, read_text
 from gossamer.config.parsing import ParseConfig
-from gossamer.config.problems import SHOWN_CHARS, explain_message
 from gossamer.config.searching import (
     DedupConfig,
     GraphConfig,
@@ -45,7 +43,9 @@ from gossamer.config.searching import (
     ServeConfig,
 )
 from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, reveal_secrets, secret_files
-from gossamer.config.table import Line, Secret, Table
+from gossamer.config.setting_errors import SHOWN_CHARS, explain_message
+from gossamer.config.settings_files import closed_to_others, read_text
+from gossamer.config.settings_table import Line, Secret, Table
 from gossamer.errors import RESTORE, ConfigError
 from gossamer.web.urls import UrlRules
 

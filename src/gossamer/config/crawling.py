@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gossamer.config.table import Count, Line, Seconds, Share, Table
+from gossamer.config.settings_table import Count, Line, Seconds, Share, Table
 
 _NO_TEXT = """
     7z avi avif bmp bz2 css deb dmg exe gif gz ico iso jar jpeg jpg js m4a mkv mov mp3 mp4 mpeg

@@ -20,12 +20,12 @@ from fnmatch import translate
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.errors import ConfigError
-from gossamer.web.addresses import parse_address, strip_port
+from gossamer.web.ip_addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from gossamer.web.addresses import Address
+    from gossamer.web.ip_addresses import Address
 
     Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from gossamer.config.egress import Egress
-from gossamer.config.table import Count, Line, Seconds, Secret, Table, Timeout
-from gossamer.web.addresses import is_network
+from gossamer.config.settings_table import Count, Line, Seconds, Secret, Table, Timeout
+from gossamer.web.ip_addresses import is_network
 
 MAX_BODY_BYTES = 1 << 30
 """Largest limit for a body: bodies are held in memory, and Arrow's string columns end at 2 GB."""

@@ -16,7 +16,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from gossamer.web.addresses import is_network, parse_address, strip_port
+from gossamer.web.ip_addresses import is_network, parse_address, strip_port
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gossamer.config.table import Line, Seconds, Table
+from gossamer.config.settings_table import Line, Seconds, Table
 
 PATH = r"^/[^\x00-\x20\x7f-\x9f]*\Z"
 

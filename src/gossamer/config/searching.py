@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gossamer.config.table import Line, Share, Table, Timeout, Weight
+from gossamer.config.settings_table import Line, Share, Table, Timeout, Weight
 
 _PORT = r"(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 NODE = rf"^[^\s/\x00-\x1f\x7f]+:{_PORT}\Z"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.config.files import closed_to_others, read_text
-from gossamer.config.table import Secret
+from gossamer.config.settings_files import closed_to_others, read_text
+from gossamer.config.settings_table import Secret
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:

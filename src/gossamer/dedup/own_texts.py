@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from gossamer.state import lsm
 from gossamer.state.documents import join_documents
 from gossamer.tables import BOILERPLATE, OWN_TEXTS
-from gossamer.web.lines import BoilerplateLines
+from gossamer.web.boilerplate_lines import BoilerplateLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

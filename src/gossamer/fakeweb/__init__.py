@@ -9,18 +9,19 @@ time, so that a crawl can be judged from the server's side.
         assert_polite(fake.log())
 
 From URL to bytes: `web.py` finds the host. A host is a folder (`folders.py`), a synthetic host
-(`hosts.py`) or a hostile host (`hostile/`), which sends what no honest server would. `pages.py`
-writes the pages of a synthetic host with `text.py` and `links.py`; `special_urls.py` answers its
-other URLs. `server.py` speaks HTTP and `tls.py` HTTPS; `connect_ports.py` opens a port for each
-host that misbehaves before a request is read. `process.py` runs the web in its own process.
+(`synthetic_hosts.py`) or a hostile host (`hostile/`), which sends what no honest server would.
+`synthetic_pages.py` writes the pages of a synthetic host with `prose.py` and `link_makers.py`;
+`special_urls.py` answers its other URLs. `http_server.py` speaks HTTP and `tls.py` HTTPS;
+`connect_ports.py` opens a port for each host that misbehaves before a request is read.
+`server_process.py` runs the web in its own process.
 """
 
-from gossamer.fakeweb.answer import Answer
 from gossamer.fakeweb.folders import doc_folders
+from gossamer.fakeweb.http_answer import Answer
+from gossamer.fakeweb.http_server import Server, serve
 from gossamer.fakeweb.link_mix import Mix
-from gossamer.fakeweb.log import LogEntry, log_table, read_log
-from gossamer.fakeweb.process import FakeWeb
-from gossamer.fakeweb.server import Server, serve
+from gossamer.fakeweb.request_log import LogEntry, log_table, read_log
+from gossamer.fakeweb.server_process import FakeWeb
 from gossamer.fakeweb.web import Web
 
 __all__ = [

@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from gossamer.errors import UsageError
-from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, ok_answer, redirect, refusal
+from gossamer.fakeweb.http_answer import (
+    Answer,
+    AnswerCache,
+    conditional,
+    ok_answer,
+    redirect,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from gossamer.fakeweb.draw import Draw, digest
-from gossamer.fakeweb.hosts import MAX_HOST_PAGES, Host, Hosts
-from gossamer.fakeweb.text import prose
+from gossamer.fakeweb.prose import prose
+from gossamer.fakeweb.seeded_random import Draw, digest
+from gossamer.fakeweb.synthetic_hosts import MAX_HOST_PAGES, Host, Hosts
 
 SECTIONS = 12  # folders per host
 TAILS = 1 << 18  # cached tails, about 150 bytes each

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, redirect, refusal
-from gossamer.fakeweb.draw import stream
-from gossamer.fakeweb.hosts import Host
-from gossamer.fakeweb.pages import MANUAL_PAGES, MANUAL_VERSIONS, Pages
-from gossamer.fakeweb.text import prose
+from gossamer.fakeweb.http_answer import HTML_TYPE, Answer, ok_answer, redirect, refusal
+from gossamer.fakeweb.prose import prose
+from gossamer.fakeweb.seeded_random import stream
+from gossamer.fakeweb.synthetic_hosts import Host
+from gossamer.fakeweb.synthetic_pages import MANUAL_PAGES, MANUAL_VERSIONS, Pages
 
 MAX_HOPS = 5
 NEAR_SENTENCES = 2

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
-from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, redirect, refusal
-from gossamer.fakeweb.dust import DustWeb
+from gossamer.fakeweb.dust_sites import DustWeb
 from gossamer.fakeweb.folders import Folder, host_name
 from gossamer.fakeweb.hostile import HostileWeb
-from gossamer.fakeweb.hosts import Host, Hosts
+from gossamer.fakeweb.http_answer import Answer, AnswerCache, conditional, redirect, refusal
 from gossamer.fakeweb.link_mix import Mix
-from gossamer.fakeweb.news import NewsWeb
-from gossamer.fakeweb.pages import Pages
+from gossamer.fakeweb.news_sites import NewsWeb
 from gossamer.fakeweb.special_urls import HANDLERS, page
-from gossamer.fakeweb.topics import TopicWeb
+from gossamer.fakeweb.synthetic_hosts import Host, Hosts
+from gossamer.fakeweb.synthetic_pages import Pages
+from gossamer.fakeweb.topic_sites import TopicWeb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,9 +40,9 @@ class Web:
 
     `hostile` adds the hosts of `gossamer.fakeweb.hostile`; the slow ones among them pause for
     `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
-    `dust_pages` adds the sites of `gossamer.fakeweb.dust`, each with so many pages; `news_sites`
-    adds so many of `gossamer.fakeweb.news`, each with `news_articles` articles; `topic_sites` so
-    many of `gossamer.fakeweb.topics`, each with `topic_pages` pages.
+    `dust_pages` adds the sites of `gossamer.fakeweb.dust_sites`, each with so many pages;
+    `news_sites` adds so many of `gossamer.fakeweb.news_sites`, each with `news_articles` articles;
+    `topic_sites` so many of `gossamer.fakeweb.topic_sites`, each with `topic_pages` pages.
     """
 
     def __init__(

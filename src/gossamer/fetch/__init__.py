@@ -6,17 +6,18 @@ The life of one URL:
      one task per part, or lets tasks look for parts that their workers may fetch
      (`egress_scheduling.py`), and `task.read_part` reads the task's rows.
   2. `frontier.py` puts it into a front queue by its score, and later into its host's back queue.
-     By then the host's address has been looked up (`resolver.py`), and the host waits in a heap
-     until it may be contacted.
+     By then the host's address has been looked up (`cached_resolver.py`), and the host waits in a
+     heap until it may be contacted.
   3. Its host's turn comes. If the origin's robots.txt was not read within the last day, this turn
      is used to fetch it, and the URL is put back. Each redirect of a robots.txt takes a turn of
-     the host it leads to. `hosts.py` keeps the file for this round and later ones.
-  4. The URL's own turn comes (`loop.py`). `robots.py` may forbid it, which takes no request.
-     `schemes.py` chooses the fetcher for its scheme: `http/fetcher.py`, `files.py` or a plugin.
-     Fetchers are bounded and connect only to addresses that `networks.py` allows.
+     the host it leads to. `host_book.py` keeps the file for this round and later ones.
+  4. The URL's own turn comes (`fetch_loop.py`). `robots_txt.py` may forbid it, which takes no
+     request. `scheme_fetchers.py` chooses the fetcher for its scheme: `http/fetcher.py`,
+     `file_fetcher.py` or a plugin. Fetchers are bounded and connect only to addresses that
+     `allowed_networks.py` allows.
   5. If a filter rule refuses the content type, the body is not downloaded (`filtered_type`).
-     The result is an outcome (gossamer.tables.outcomes). `responses.py` appends a row and archives
-     the exchange in a WARC file; the row holds the file's name and the offset.
+     The result is an outcome (gossamer.tables.outcomes). `response_writer.py` appends a row and
+     archives the exchange in a WARC file; the row holds the file's name and the offset.
   6. The host must now wait: the delay from the settings or from robots.txt, a multiple of its
      response time, Retry-After, or a back-off that grows while it fails. If the wait is too long,
      or the round's time is over, the remaining URLs of the host are `postponed`.

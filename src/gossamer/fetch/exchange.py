@@ -10,7 +10,7 @@ from gossamer.tables.outcomes import FILTERED_TYPE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.rules.filter_rules.index import RuleIndex
+    from gossamer.rules.filter_rules.rule_index import RuleIndex
 
 DETAIL_CHARS = 200
 

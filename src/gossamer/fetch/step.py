@@ -13,22 +13,22 @@ from gossamer.config.egress import POSTPONED
 from gossamer.config.own_hosts import Own
 from gossamer.errors import MissingFile, Stopped, UsageError
 from gossamer.fetch.cluster import egress_scheduling, fetch_lease
+from gossamer.fetch.fetch_part import FetchPart
+from gossamer.fetch.network.allowed_networks import Networks
 from gossamer.fetch.network.host_overrides import matching_pattern, parse_overrides
-from gossamer.fetch.network.networks import Networks
-from gossamer.fetch.part import FetchPart
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.schedule.due import round_length
 from gossamer.state import lsm, stopping
 from gossamer.storage import parquet
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import HOSTS
-from gossamer.web.addresses import parse_address, strip_port
+from gossamer.web.ip_addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from gossamer.config import FetchConfig
-    from gossamer.rules.filter_rules.recipe import RuleFile
+    from gossamer.rules.filter_rules.filter_recipe import RuleFile
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 

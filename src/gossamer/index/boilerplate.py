@@ -30,7 +30,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.indexed_rows import KEPT, REMOVED, REPLACED
 from gossamer.tables import DOCUMENTS
-from gossamer.web.lines import LINE, BoilerplateLines, frequent_lines
+from gossamer.web.boilerplate_lines import LINE, BoilerplateLines, frequent_lines
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from pyspark.sql import functions as F
 from gossamer.links.current_links import VOTES
 from gossamer.state import lsm
 from gossamer.tables import DOMAINS
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from gossamer.links.graph.host_links import links_between_hosts
 from gossamer.state import lsm
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FARMS, HOSTS
-from gossamer.web.addresses import parse_address
+from gossamer.web.ip_addresses import parse_address
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ The built-in parsers are below. Installed packages add others: an entry point in
     (content: Content, rules: Rules) -> ParsedPage
 
 which takes precedence over the built-in parser. It runs in the guarded process, whose time and
-memory are limited (`guard.py`); if it raises, the page is `failed`. It does not have to set the
-language, nor to read directives from the headers: docs/plugins.md.
+memory are limited (`guarded_parser.py`); if it raises, the page is `failed`. It does not have to
+set the language, nor to read directives from the headers: docs/plugins.md.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from gossamer.errors import ConfigError
-from gossamer.parse.documents.binary import BINARY_TYPES
-from gossamer.parse.documents.files import parse_file
+from gossamer.parse.documents.binary import BINARY_TYPES, parse_file
 from gossamer.parse.html.html_page import parse_html
 from gossamer.parse.html.site_rules import sites_of
 from gossamer.parse.listing.listing_page import LISTING_TYPES, parse_lines, parse_listing
-from gossamer.parse.page import ParsedPage, Rules, fold
+from gossamer.parse.parsed_page import ParsedPage, Rules, fold
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gossamer.config import Config
-    from gossamer.parse.page import Content, SiteRule
+    from gossamer.parse.parsed_page import Content, SiteRule
 
     Parser = Callable[[Content, Rules], ParsedPage]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from gossamer.rules.filter_rules import crawl_rules
-from gossamer.rules.filter_rules.index import NONE
-from gossamer.rules.filter_rules.language import KINDS
+from gossamer.rules.filter_rules.rule_index import NONE
+from gossamer.rules.filter_rules.rule_syntax import KINDS
 from gossamer.rules.filters import Filters
 from gossamer.state.lookup import open_checked
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import RowGroupMetaData
 
     from gossamer.rules.filter_rules.crawl_rules import RulesInForce
-    from gossamer.rules.filter_rules.language import PlacedRule
+    from gossamer.rules.filter_rules.rule_syntax import PlacedRule
     from gossamer.state.lookup import Lookup
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer

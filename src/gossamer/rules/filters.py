@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from gossamer.config.patterns import Patterns
 from gossamer.errors import ConfigError, GossamerError, UsageError
-from gossamer.rules.filter_rules.recipe import index_of
+from gossamer.rules.filter_rules.filter_recipe import index_of
 from gossamer.rules.traps import Traps
 from gossamer.web.urls import domain_of, host_of
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gossamer.config import FilterConfig
-    from gossamer.rules.filter_rules.index import RuleIndex
-    from gossamer.rules.filter_rules.recipe import FilterRecipe
+    from gossamer.rules.filter_rules.filter_recipe import FilterRecipe
+    from gossamer.rules.filter_rules.rule_index import RuleIndex
 
 ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from gossamer.links.current_links import VOTES
 from gossamer.rules.url_rules import aliases as url_aliases
 from gossamer.schedule import depths
-from gossamer.schedule.due import polling, recrawl
+from gossamer.schedule.due import change_rates, listing_polls
 from gossamer.state import lsm
 from gossamer.tables import PAGES
 
@@ -47,14 +47,16 @@ def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
     that is fetched again does not vote twice.
     """
     is_redirect = F.col("relation") == "redirect"
-    source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
+    source = F.when(listing_polls.is_news(now_ms), listing_polls.ENTRY).when(
+        is_redirect, "redirect"
+    )
     is_vote = F.col("first") & F.col("relation").isin(*VOTES)
     aggregates = {
         "depth": F.min("depth"),
         "hops": F.min("hops"),
         "inlinks": F.sum(is_vote.cast("long")),
         "source": F.min(source.otherwise("link")),  # `entry` is the smallest
-        "dated_ms": F.max(recrawl.credible_ms(now_ms)),
+        "dated_ms": F.max(change_rates.credible_ms(now_ms)),
     }
     targets = links.where(~F.col("nofollow")).groupBy(F.col("dst").alias("url"))
     return targets.agg(*(each.alias(f"found_{name}") for name, each in aggregates.items()))
@@ -65,8 +67,8 @@ def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> D
 
     `before`: the old rows of all pages that the links lead to.
     """
-    again = polling.links_of_known_pages(links, work.now_ms())
-    finds, count = work.scratch(polling.count_listed(again, before))
+    again = listing_polls.links_of_known_pages(links, work.now_ms())
+    finds, count = work.scratch(listing_polls.count_listed(again, before))
     return finds if count else None
 
 

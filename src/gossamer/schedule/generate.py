@@ -1,16 +1,16 @@
 """generate: pages → fetchlist. The best N pages that are due, within the budgets of their domains.
 
 A round takes at most M pages per host, and per registrable domain as many as its budget allows
-(limits/budgets.py). If that leaves room in the round, all budgets grow by the same factor until it
-is full. Pages whose score would have brought them into the round, but whose domain's budget is used
-up, are counted as `postponed_domain`.
+(limits/host_budgets.py). If that leaves room in the round, all budgets grow by the same factor
+until it is full. Pages whose score would have brought them into the round, but whose domain's
+budget is used up, are counted as `postponed_domain`.
 
 In a round, the user's own hosts (own_hosts.py) are limited only by its size.
 
     due/due_pages.py       which pages are due
     order/page_scores.py   which of them come first
     selection.py           which of them the round takes
-    limits/parts.py        which task fetches each
+    limits/part_assignment.py        which task fetches each
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as F
 
 from gossamer.config import egress
-from gossamer.schedule.due import histogram, round_length
+from gossamer.schedule.due import due_counts, round_length
 from gossamer.schedule.due.due_pages import drop_waiting_hosts, due_pages, interval_s
 from gossamer.schedule.focus import fitness
-from gossamer.schedule.limits import parts
-from gossamer.schedule.limits.budgets import drop_pages_beyond_total
-from gossamer.schedule.order import cutoff, scoring
+from gossamer.schedule.limits import part_assignment
+from gossamer.schedule.limits.host_budgets import drop_pages_beyond_total
+from gossamer.schedule.order import score_cutoff, scoring
 from gossamer.schedule.order.page_scores import score_pages
 from gossamer.schedule.order.sections.step import count_sections, recount_is_due
 from gossamer.schedule.own_hosts import mark_own_hosts
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.config import GenerateConfig
-    from gossamer.schedule.limits.parts import Slot
-    from gossamer.schedule.order.cutoff import Sample
+    from gossamer.schedule.limits.part_assignment import Slot
+    from gossamer.schedule.order.score_cutoff import Sample
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import StepReport
 
@@ -65,8 +65,8 @@ def run(work: Workspace) -> StepReport:
     config = round_length.generate_settings(work)
     with work.step("generate", work.round + 1) as draft:
         view = round_length.pages_in_view(work)
-        hosts, slots = lsm.current(work, HOSTS), parts.free_slots(work)
-        stranded = parts.stranded_hosts(work, view.layers, hosts, slots)
+        hosts, slots = lsm.current(work, HOSTS), part_assignment.free_slots(work)
+        stranded = part_assignment.stranded_hosts(work, view.layers, hosts, slots)
         askable = Askable(work.now_ms(), hosts, stranded)
         choose = partial(_choose, work, askable, current_sections(work, draft))
         sample = None if view.left_alone else sample_due_pages(work, choose, askable.now_ms)
@@ -137,11 +137,11 @@ def _apply_total_limits(
 
 def sample_due_pages(work: Workspace, choose: Choice, now_ms: int) -> Sample | None:
     """Take a sample of the pages that are due; None if it would not pay."""
-    many = histogram.count_due(work, now_ms)
-    is_few = many is not None and many < cutoff.LEAST_ROWS
+    many = due_counts.count_due(work, now_ms)
+    is_few = many is not None and many < score_cutoff.LEAST_ROWS
     if is_few or scoring.load(work.config.update.scoring).needs_ranks:
         return None
-    sample = cutoff.take_sample(work)
+    sample = score_cutoff.take_sample(work)
     return None if sample is None else sample._replace(pages=choose(sample.pages))
 
 
@@ -158,7 +158,7 @@ def _write_fetchlist(
     if selected is not None:
         rows, candidates = work.scratch(selected)
         chosen = rows.where("chosen").drop("chosen")
-        parted = parts.assign_parts(work, chosen, hosts, slots)
+        parted = part_assignment.assign_parts(work, chosen, hosts, slots)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
     draft.replace[FETCHLIST.name] = (layer,)
     draft.counts["pages"] = layer.rows

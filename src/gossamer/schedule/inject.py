@@ -14,14 +14,14 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.schedule import depths
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import HOSTS, PAGES
 from gossamer.tables.outcomes import UNANSWERED
-from gossamer.web import seeds
+from gossamer.web import seed_lists
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(
     work: Workspace,
     urls: Iterable[str] = (),
     lists: Iterable[str] = (),
-    report: Callable[[seeds.BadLine], None] = lambda _: None,
+    report: Callable[[seed_lists.BadLine], None] = lambda _: None,
 ) -> StepReport:
     """Add seeds to the page database: `urls`, and files with `lists` of URLs.
 
@@ -53,18 +53,18 @@ def run(
     rules = work.config.urls
     bad = 0
 
-    def report_bad_lines(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
+    def report_bad_lines(entries: Iterable[str | seed_lists.BadLine]) -> Iterator[str]:
         nonlocal bad
         for entry in entries:
-            if isinstance(entry, seeds.BadLine):
+            if isinstance(entry, seed_lists.BadLine):
                 bad += 1
                 report(entry)
             else:
                 yield entry
 
     with work.step("inject", work.round) as draft:
-        given = seeds.parse_typed(urls, rules)
-        listed = (seeds.read_list(source, rules) for source in lists)
+        given = seed_lists.parse_typed(urls, rules)
+        listed = (seed_lists.read_list(source, rules) for source in lists)
         folder = work.scratch_attempt()
         paths = list(_write_urls(report_bad_lines(chain(given, *listed)), work.root, folder))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
@@ -84,8 +84,8 @@ def run(
         draft.replace["pages"] = lsm.append_layer(
             work, PAGES, settled.pages, settled.page_count, work.round
         )
-        draft.replace["due_times"] = histogram.write_counts(
-            work, histogram.count_moves(rows), settled.pages
+        draft.replace["due_times"] = due_counts.write_counts(
+            work, due_counts.count_moves(rows), settled.pages
         )
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)
@@ -131,7 +131,7 @@ def seed_rows(
     return seeded.join(before, on="url", how="left").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
-        histogram.slot_column().alias("counted"),
+        due_counts.slot_column().alias("counted"),
     )
 
 

@@ -25,10 +25,10 @@ from pyspark.sql import functions as F
 from gossamer.errors import UsageError
 from gossamer.rules.absence import REASONS
 from gossamer.rules.filter_rules import crawl_rules
-from gossamer.rules.filter_rules.index import NONE
-from gossamer.rules.filter_rules.recipe import index_of
+from gossamer.rules.filter_rules.filter_recipe import index_of
+from gossamer.rules.filter_rules.rule_index import NONE
 from gossamer.rules.filters import Filters, filters_of
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.tables import PAGES
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.rules.filter_rules.crawl_rules import RulesInForce
-    from gossamer.rules.filter_rules.language import PlacedRule
-    from gossamer.rules.filter_rules.recipe import FilterRecipe
+    from gossamer.rules.filter_rules.filter_recipe import FilterRecipe
+    from gossamer.rules.filter_rules.rule_syntax import PlacedRule
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
@@ -119,11 +119,11 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> AppliedF
         rows, count = work.scratch(_changed_rows(work, changed, virtual.given))
         if count:
             new = rows.select(*PAGES.column_names)
-            moves = histogram.count_moves(rows, F.sum("spent").alias("spent"))
+            moves = due_counts.count_moves(rows, F.sum("spent").alias("spent"))
             virtual = virtual.collect(0, sum(move.spent or 0 for move in moves))
             draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = histogram.write_counts(work, moves, new)
+            draft.replace["due_times"] = due_counts.write_counts(work, moves, new)
         draft.counts |= found.counts
     return found._replace(report=draft.done)
 
@@ -242,7 +242,7 @@ def _changed_rows(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     return changed.join(before, on="url", how="inner").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         (_stored_cash(given) - cash).alias("spent"),
-        histogram.slot_column().alias("counted"),
+        due_counts.slot_column().alias("counted"),
     )
 
 

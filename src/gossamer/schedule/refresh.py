@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from gossamer.config.patterns import Patterns
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.schedule.due.due_pages import is_refused
 from gossamer.state import lsm
 from gossamer.tables import PAGES
@@ -53,14 +53,14 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
         rows, count = work.scratch(
             due.select(
                 *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
-                histogram.slot_column().alias("counted"),
+                due_counts.slot_column().alias("counted"),
             )
         )
         if count:
             new = rows.select(*PAGES.column_names)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = histogram.write_counts(
-                work, histogram.count_moves(rows), new
+            draft.replace["due_times"] = due_counts.write_counts(
+                work, due_counts.count_moves(rows), new
             )
         draft.counts["pages"] = count
     return draft.done

@@ -5,8 +5,8 @@ let c(s) be the number of pages that would be chosen within the budgets from tho
 If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
 score bucket, compute c for the bucket above which 2 N pages lie, then for twice as many pages, and
 so on until it reaches N; only pages above the last bucket are sorted. If many are due, a sample
-tells which bucket to try first (cutoff.py), which spares a pass. The result is exact in both cases.
-bench/page_state.py measures it.
+tells which bucket to try first (score_cutoff.py), which spares a pass. The result is exact in both
+cases. bench/page_state.py measures it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.schedule.limits.budgets import available_pages
-from gossamer.schedule.order import cutoff
+from gossamer.schedule.limits.host_budgets import available_pages
+from gossamer.schedule.order import score_cutoff
 from gossamer.state import lsm
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.config import GenerateConfig
-    from gossamer.schedule.order.cutoff import Sample
+    from gossamer.schedule.order.score_cutoff import Sample
     from gossamer.state.workspace import Workspace
 
 
@@ -51,7 +51,7 @@ class DuePages:
     def above(self, floor: int) -> DataFrame:
         """Return the pages in this bucket of scores and in better ones."""
         return lsm.newest(
-            self.layers, "url", lambda layer: cutoff.pages_above(self.choose(layer), floor)
+            self.layers, "url", lambda layer: score_cutoff.pages_above(self.choose(layer), floor)
         )
 
 
@@ -81,15 +81,15 @@ def above_cutoff(
 ) -> Contenders | None:
     """Return the due pages above a score below which none can be chosen; None if none is due."""
     if sample is not None:
-        floors = cutoff.likely_floors(sample, config.pages, config.pages_per_host)
+        floors = score_cutoff.likely_floors(sample, config.pages, config.pages_per_host)
         if (guessed := _first_to_fill(work, due, config, floors)) is not None:
             return guessed
-    counts = cutoff.count_buckets(due.pages)
+    counts = score_cutoff.count_buckets(due.pages)
     if not counts:
         return None
     if sum(each.pages for each in counts) <= config.pages:
         return Contenders(due.pages, None)
-    floors = cutoff.doubling_floors(counts, config.pages)
+    floors = score_cutoff.doubling_floors(counts, config.pages)
     if (counted := _first_to_fill(work, due, config, floors)) is not None:
         return counted
     supply = available_pages(work, due.pages, config)

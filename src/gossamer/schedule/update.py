@@ -5,11 +5,11 @@ Only rows that change are written, as a new layer (see lsm.py).
     found_links.py             to which pages the links of the round lead
     limits/new_url_limits.py   how many of them may become known
     rules/url_rules/           what the round teaches about spellings of the same URL
-    page_changes.py            the new row of each page
+    new_page_rows.py            the new row of each page
     depths.py                  which other pages are nearer to a seed now
 
-When a page is due again follows from how often it has changed (recrawl.py), or listed something new
-(polling.py).
+When a page is due again follows from how often it has changed (change_rates.py), or listed
+something new (listing_polls.py).
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from pyspark.sql import functions as F
 
 from gossamer.errors import UsageError
 from gossamer.links import domains
-from gossamer.rules.url_rules.lessons import apply_rules, learn_from_round
-from gossamer.rules.url_rules.listing import rule_with_state
+from gossamer.rules.url_rules.rule_listing import rule_with_state
+from gossamer.rules.url_rules.rule_updates import apply_rules, learn_from_round
 from gossamer.schedule import depths, found_links
-from gossamer.schedule.due import habits, histogram, polling
+from gossamer.schedule.due import change_habits, due_counts, listing_polls
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.limits.new_url_limits import limit_new_urls
+from gossamer.schedule.new_page_rows import PageNews, changed_rows
 from gossamer.schedule.order import opic, scoring
-from gossamer.schedule.order.sections.finds import write_finds
-from gossamer.schedule.page_changes import PageNews, changed_rows
+from gossamer.schedule.order.sections.section_finds import write_finds
 from gossamer.state import lsm
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 
 if TYPE_CHECKING:
     from gossamer.rules.url_rules.aliases import AliasChanges
-    from gossamer.rules.url_rules.lessons import Lessons
+    from gossamer.rules.url_rules.rule_updates import Lessons
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import StepReport
 
@@ -89,8 +89,8 @@ def add_link_targets(work: Workspace, draft: Draft) -> None:
         rows, _ = work.scratch(changed_rows(work, news))
         new, count = rows.select(*PAGES.column_names), news.found_count
         draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-        moves = histogram.count_moves(rows)
-        draft.replace["due_times"] = histogram.write_counts(work, moves, new)
+        moves = due_counts.count_moves(rows)
+        draft.replace["due_times"] = due_counts.write_counts(work, moves, new)
         draft.replace["virtual_page"] = opic.write_virtual_page(
             work, virtual.collect(count, 0), work.round
         )
@@ -124,16 +124,16 @@ def write_changes(
     """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
     sums["met"] = F.count(F.coalesce("more_ms", "listed_for_ms"))
-    moves = histogram.count_moves(rows, *(each.alias(name) for name, each in sums.items()))
+    moves = due_counts.count_moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.collect(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
     relaxed = depths.relax(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.append_layer(
         work, PAGES, relaxed.pages, relaxed.page_count, work.round
     )
-    draft.replace["due_times"] = histogram.write_counts(work, moves, relaxed.pages)
+    draft.replace["due_times"] = due_counts.write_counts(work, moves, relaxed.pages)
     if any(m.met for m in moves):
-        draft.replace["habits"] = habits.write_habits(work, rows)
+        draft.replace["habits"] = change_habits.write_habits(work, rows)
     if relaxed.host_count:
         hosts, host_count = work.scratch(relaxed.hosts)
         draft.replace["hosts"] = lsm.append_layer(work, HOSTS, hosts, host_count, work.round)
@@ -191,14 +191,16 @@ def _add_judgements(work: Workspace, draft: Draft, news: PageNews, links: DataFr
     """Add what the texts, links and habits of the round say about pages."""
     texts = work.read("documents", work.round).where(F.col("round") == work.round)
     focus = marks.learn_from_round(work, draft, texts)
-    texts = texts.withColumn("kind", polling.kind_of_document())
+    texts = texts.withColumn("kind", listing_polls.kind_of_document())
     judged = fitness.judge_documents(work, texts, focus)
     dated = news.found.where(F.col("found_dated_ms").isNotNull()).select("url")
     return news._replace(
         judged=judged,
         promised=fit_prediction.judge_targets(work, links, judged, focus),
         finds=found_links.find_new_in_known(work, links, news.before),
-        places=habits.habits_of_urls(work, news.answers.select("url").union(dated).distinct()),
+        places=change_habits.habits_of_urls(
+            work, news.answers.select("url").union(dated).distinct()
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from gossamer.status.words import duration, percent, size
+from gossamer.status.human_units import duration, percent, size
 
 if TYPE_CHECKING:
     from gossamer.search.results import Count, Hit

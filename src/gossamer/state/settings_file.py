@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
-from gossamer.config.files import decode_settings
+from gossamer.config.settings_files import decode_settings
 from gossamer.errors import RESTORE, ConfigError, Conflict
 from gossamer.storage import opening
 from gossamer.storage.local_backend import rewrite

@@ -32,8 +32,8 @@ from gossamer.config.own_hosts import Own
 from gossamer.dedup.dispositions import Duplicates, duplicates_of
 from gossamer.errors import UsageError
 from gossamer.rules.absence import Absence
-from gossamer.rules.url_rules.listing import test_url
-from gossamer.schedule.due import polling, recrawl
+from gossamer.rules.url_rules.rule_listing import test_url
+from gossamer.schedule.due import change_rates, listing_polls
 from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.focus.classifier import split_words
@@ -44,11 +44,11 @@ from gossamer.schedule.order.sections.page_worth import add_page_worth
 from gossamer.search.page_info import PageInfo
 from gossamer.state import lsm
 from gossamer.state.lookup import Lookup
-from gossamer.status.words import duration, moment, percent
+from gossamer.status.human_units import duration, moment, percent
 from gossamer.tables import DOCUMENTS, HOSTS, INDEXED, PAGES, SECTIONS
 from gossamer.tables.fetching import RHYTHM_S
 from gossamer.tables.outcomes import FILTERED, OUTCOMES
-from gossamer.web import robots
+from gossamer.web import robots_txt
 from gossamer.web.urls import host_of, origin_of
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _robots(work: Workspace, host: Row | None, url: str) -> str:
     if not kept:
         return f"{origin}/robots.txt is read before the next request"
     file = max(kept, key=lambda each: int(each["fetched_ms"]))
-    rules = robots.judge(file["status"], file["body"] or b"")
+    rules = robots_txt.judge(file["status"], file["body"] or b"")
     when = f"by {origin}/robots.txt of {moment(file['fetched_ms'])}"
     if rules is None:
         return f"all requests are forbidden {when}, which could not be read ({file['status']})"
@@ -211,7 +211,7 @@ def _changes(row: Row, figures: Row) -> str:
     if not watched_days:
         return ""
     seen = f"about {row['changes']:.1f}" if row["changes"] else "none"
-    every = duration(recrawl.DAY_S / figures["rate"])
+    every = duration(change_rates.DAY_S / figures["rate"])
     told = "" if row["recall"] is None else percent(row["recall"])
     dates = f"; dates in feeds and sitemaps tell {told} of them" if told else ""
     return f"{seen} in {watched_days:,.1f} days; taken to change every {every}{dates}"
@@ -250,7 +250,7 @@ def _rhythm(work: Workspace, row: Row) -> str:
     if not row["finding_days"]:
         return f"soon after the first visit, as for any {kind}"
     found = _count(round(row["finds"]), "new page") if row["finds"] >= 1 else "no new page"
-    within = duration(row["finding_days"] * polling.DAY_S)
+    within = duration(row["finding_days"] * listing_polls.DAY_S)
     true = row["date_rate"] or 0
     dates = f", or stored pages have changed: it gives {true:.1f} true dates a day" if true else ""
     return (
@@ -346,15 +346,15 @@ def _figures(work: Workspace, row: Row) -> Row:
         rows = add_ranks(work, rows)
     if product.needs_worth:
         rows = add_page_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
-    rows = recrawl.add_gain(rows, work.now_ms(), config)
+    rows = change_rates.add_gain(rows, work.now_ms(), config)
     signals = page_signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {
         "due_ms": due_ms(interval_s(work)),
         "rate": F.col("rate"),
         "gain": F.col("gain"),
-        "ahead": polling.rhythm_factor(work.now_ms()),
-        "score": product(signals) * F.col("gain") * polling.rhythm_factor(work.now_ms()),
+        "ahead": listing_polls.rhythm_factor(work.now_ms()),
+        "score": product(signals) * F.col("gain") * listing_polls.rhythm_factor(work.now_ms()),
     }
     found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
     with work.errors():

@@ -11,11 +11,11 @@ from gossamer.errors import StoreError
 from gossamer.state import pausing
 from gossamer.state.heartbeats import heartbeats, wait_of
 from gossamer.state.lookup import Lookup
-from gossamer.status.disk import usage
-from gossamer.status.fetching import History, errors, lanes, rounds
-from gossamer.status.hosts import HostWatch
-from gossamer.status.queue import QueueWatch
-from gossamer.status.words import idle_until
+from gossamer.status.busy_hosts import HostWatch
+from gossamer.status.disk_space import usage
+from gossamer.status.due_queue import QueueWatch
+from gossamer.status.fetch_progress import History, errors, lanes, rounds
+from gossamer.status.human_units import idle_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gossamer.tables.dataset import Column, Dataset
 
 RHYTHM_S = -1
-"""Stands in place of `update.interval_days` in the row of a page with a rhythm (polling.py)."""
+"""Stands in place of `update.interval_days` in rows of pages with a rhythm (listing_polls.py)."""
 
 PAGES = Dataset(
     "pages",

@@ -44,8 +44,8 @@ import ada_url
 from msgspec import Meta, Struct
 
 from gossamer.web import session_ids
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.session_ids import SESSION, strip_session_ids
-from gossamer.web.suffixes import registrable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from gossamer.state import lsm, unread
 from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, HOST_DOCUMENTS
-from gossamer.web.lines import LINE, frequent_lines
+from gossamer.web.boilerplate_lines import LINE, frequent_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -14,10 +14,10 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import Answer, refusal
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import DOMAIN, Ask, Case, good_page, no_robots
 from gossamer.fakeweb.hostile.catalogue import CATALOGUE, markdown
+from gossamer.fakeweb.http_answer import Answer, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

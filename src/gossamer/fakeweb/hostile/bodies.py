@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, good_html
 from gossamer.fakeweb.hostile.heads import HTML, drip, flood, head, raw_act
+from gossamer.fakeweb.seeded_random import stream
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply

@@ -7,8 +7,8 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import Answer, refusal
 from gossamer.fakeweb.hostile.case import Case
+from gossamer.fakeweb.http_answer import Answer, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

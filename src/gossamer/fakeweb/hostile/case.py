@@ -9,8 +9,8 @@ from html import escape
 from http import HTTPStatus
 from typing import NamedTuple
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, refusal
 from gossamer.fakeweb.hostile.act import Act
+from gossamer.fakeweb.http_answer import HTML_TYPE, Answer, ok_answer, refusal
 
 DOMAIN = "hostile.test"
 EPOCH_S = 1_704_067_200  # 2024-01-01: hostile pages never change

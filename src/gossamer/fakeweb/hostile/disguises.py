@@ -6,10 +6,10 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import EPOCH_S, Case, good_html
 from gossamer.fakeweb.hostile.heads import head, raw_act
+from gossamer.fakeweb.http_answer import HTML_TYPE, Answer, ok_answer
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act

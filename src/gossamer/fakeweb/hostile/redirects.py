@@ -6,10 +6,10 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import Answer, redirect
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import DOMAIN, Case, good_page
 from gossamer.fakeweb.hostile.heads import head, raw_act
+from gossamer.fakeweb.http_answer import Answer, redirect
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act

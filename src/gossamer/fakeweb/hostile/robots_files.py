@@ -9,12 +9,12 @@ from http import HTTPStatus
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer, refusal
-from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import DISALLOW, EPOCH_S, PRIVATE, Case, good_html, good_page
 from gossamer.fakeweb.hostile.heads import drip, flood, head, raw_act
 from gossamer.fakeweb.hostile.redirects import hop, number
+from gossamer.fakeweb.http_answer import HTML_TYPE, Answer, ok_answer, refusal
+from gossamer.fakeweb.seeded_random import stream
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply

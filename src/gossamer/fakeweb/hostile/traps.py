@@ -6,12 +6,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
-from gossamer.fakeweb.answer import HTML_TYPE, Answer, ok_answer
-from gossamer.fakeweb.draw import digest
 from gossamer.fakeweb.hostile.act import Act, Steps
 from gossamer.fakeweb.hostile.case import DOMAIN, EPOCH_S, Case, good_page
 from gossamer.fakeweb.hostile.heads import HTML, head
 from gossamer.fakeweb.hostile.redirects import number
+from gossamer.fakeweb.http_answer import HTML_TYPE, Answer, ok_answer
+from gossamer.fakeweb.seeded_random import digest
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from gossamer.engine.engine import Engine
-    from gossamer.fetch.part import FetchPart
+    from gossamer.fetch.fetch_part import FetchPart
     from gossamer.storage.task_output import Row
 
 PATIENCE_S = 2.0
@@ -116,13 +116,13 @@ def claim_part(part: FetchPart, number: int | None = None, task: int = 0) -> Par
 
 def _fetch(part: FetchPart) -> list[Row]:
     # aiohttp takes long to import, and only tasks need it.
-    from gossamer.fetch.task import fetch_part
+    from gossamer.fetch.fetch_task import fetch_part
 
     return fetch_part(part)
 
 
 def _fetch_one(given: tuple[Offer, int]) -> list[Row]:
-    from gossamer.fetch.task import fetch_part  # as above
+    from gossamer.fetch.fetch_task import fetch_part  # as above
 
     taken = take(*given)
     if taken is None:

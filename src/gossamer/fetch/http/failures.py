@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from gossamer.fetch.exchange import clip_detail
-from gossamer.fetch.network.networks import ForbiddenAddress
+from gossamer.fetch.network.allowed_networks import ForbiddenAddress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

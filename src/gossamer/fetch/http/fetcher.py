@@ -4,7 +4,8 @@ What is bounded, and where:
 
   * the time to connect, including name look-up and TLS: aiohttp;
   * time, size and number of heads: `connection.py`;
-  * size, time and speed of bodies: `body.py`; the size of a decoded body: `coding.py`.
+  * size, time and speed of bodies: `body_reader.py`; the size of a decoded body:
+    `content_coding.py`.
 
 Redirects are not followed: the target is a page of its own, with its own place in the frontier. If
 a response is not read to its end, its connection is aborted, not drained. A page that broke off is
@@ -26,11 +27,11 @@ from gossamer import __version__
 from gossamer.fetch import file_results
 from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, replace_surrogates
 from gossamer.fetch.http import connection
-from gossamer.fetch.http.body import Bodies, Body, limit_of
-from gossamer.fetch.http.coding import ACCEPT_ENCODING, Undecodable, decode
+from gossamer.fetch.http.body_reader import Bodies, Body, limit_of
 from gossamer.fetch.http.connection import Connector, Response, tls_context
+from gossamer.fetch.http.content_coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.failures import outcome_of
-from gossamer.fetch.http.sites import ProxyNetwork, judge_proxied
+from gossamer.fetch.http.site_settings import ProxyNetwork, judge_proxied
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Request
-    from gossamer.fetch.http.sites import Site, Sites
-    from gossamer.fetch.network.networks import Networks
-    from gossamer.fetch.network.resolver import Resolver
+    from gossamer.fetch.http.site_settings import Site, Sites
+    from gossamer.fetch.network.allowed_networks import Networks
+    from gossamer.fetch.network.cached_resolver import Resolver
     from gossamer.web.urls import UrlRules
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"

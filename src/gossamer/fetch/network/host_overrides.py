@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.web.addresses import parse_address
+from gossamer.web.ip_addresses import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from aiohttp.abc import AbstractResolver
 
-    from gossamer.fetch.network.networks import Networks
+    from gossamer.fetch.network.allowed_networks import Networks
 
 MAX_LINE_BYTES = 8 << 10
 """The longest line that `reader.readline` accepts; it raises ValueError for a longer one."""

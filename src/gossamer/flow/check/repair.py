@@ -11,7 +11,7 @@
      of their links become known pages. Then comes a harvest.
 
 Each pass looks at the crawl anew, and the history says whether the last one is needed, and whether
-a repair was interrupted (`history.py`). So it goes on when it is repeated.
+a repair was interrupted (`repair_history.py`). So it goes on when it is repeated.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.flow import rounds
-from gossamer.flow.check.agreement import (
+from gossamer.flow.check.archived_bodies import unreadable
+from gossamer.flow.check.dataset_agreement import (
     answered_without_page,
     contradictions,
     requested_without_response,
     stored_without_response,
 )
-from gossamer.flow.check.archive import unreadable
-from gossamer.flow.check.history import STEP, lacks_parsing
-from gossamer.flow.check.parts import differing
+from gossamer.flow.check.index_parts import differing
+from gossamer.flow.check.repair_history import STEP, lacks_parsing
 from gossamer.links.graph.stored_graph import is_imported
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.schedule.focus import fit_prediction
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
@@ -190,7 +190,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     draft.counts["pages_due"] = count
     if count:
         draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
-        draft.replace[DUE_TIMES.name] = histogram.recount(work, rows)
+        draft.replace[DUE_TIMES.name] = due_counts.recount(work, rows)
         draft.replace[VIRTUAL_PAGE.name] = opic.write_virtual_page(
             work, opic.recount_cash(work, rows), work.round
         )

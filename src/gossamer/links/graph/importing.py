@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from gossamer.links.graph.task_files import Files
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
-    from gossamer.web.seeds import BadLine
+    from gossamer.web.seed_lists import BadLine
 
 NAME = "0000"
 """The name of the copied graph among the scratch files."""

@@ -17,7 +17,7 @@ from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph.names import url_of
 from gossamer.links.graph.string_arrays import strings_of, text_of
 from gossamer.storage import parquet
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import LOCALHOST
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from gossamer.errors import UsageError
 from gossamer.storage import parquet, task_output
 from gossamer.storage.task_output import ParquetWriter
-from gossamer.web.seeds import GZIP_MAGIC, MAX_LINE_BYTES, SHOWN_CHARS, BadLine
+from gossamer.web.seed_lists import GZIP_MAGIC, MAX_LINE_BYTES, SHOWN_CHARS, BadLine
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:

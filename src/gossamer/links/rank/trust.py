@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
-from gossamer.config.files import read_text
+from gossamer.config.settings_files import read_text
 from gossamer.errors import ConfigError
 from gossamer.web.urls import host_of, normalize
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from gossamer.parse.documents.document import BinaryDocument, Broken, Draft, Unsupported
+from gossamer.parse.documents.document_draft import BinaryDocument, Broken, Draft, Unsupported
+from gossamer.parse.parsed_page import ParsedPage
+from gossamer.parse.reading.body_cache import remember_latest
+from gossamer.parse.reading.references import References
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from gossamer.parse.parsed_page import Content, Rules
 
 
 MAX_OFFSET = 1_024
@@ -45,10 +51,10 @@ BINARY_TYPES: Mapping[str, str] = {
 _READERS = {
     "pdf": "pdf:read_pdf",
     "rtf": "rtf:read_rtf",
-    "zip": "zipped:read_zip",
-    "markdown": "plain:read_markdown",
-    "json": "plain:read_json",
-    "xml": "plain:read_xml",
+    "zip": "zip_documents:read_zip",
+    "markdown": "text_formats:read_markdown",
+    "json": "text_formats:read_json",
+    "xml": "text_formats:read_xml",
     "image": "image:read_image",
 }
 _TYPES = {"pdf": "application/pdf", "rtf": "application/rtf", "zip": "application/zip"}
@@ -105,3 +111,31 @@ def kind_of(mime: str, body: bytes) -> str:
     if b"%PDF-" in start[: len(start) if declared == "pdf" else 5]:
         return "pdf"
     return declared
+
+
+_latest_document = remember_latest(read_binary)
+
+
+def parse_file(content: Content, rules: Rules) -> ParsedPage:
+    """Parse a file with `gossamer.parse.documents`; `detail` reports damage. Never raises."""
+    url = content.page.url
+    document = _latest_document(content.mime, content.page.body, rules.max_text_chars)
+    refused: Counter[str] = Counter()
+    references = References(rules.max_links, refused)
+    for link in document.links:
+        references.add(link.url, link.anchor, "a")
+    return ParsedPage(
+        outcome=document.outcome,
+        detail=document.detail,
+        content_type=document.content_type,
+        title=document.title,
+        headings=document.headings,
+        text=document.text,
+        truncated=document.truncated,
+        language_hint=document.language,
+        authors=() if document.author is None else (document.author,),
+        published=document.published,
+        modified=document.modified,
+        links=references.links(url, url, rules.urls),
+        refused=refused,
+    )

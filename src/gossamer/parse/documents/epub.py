@@ -7,15 +7,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from gossamer.parse.documents.document import Broken
-from gossamer.parse.documents.markup import Vocabulary, Walk, parse
+from gossamer.parse.documents.document_draft import Broken
+from gossamer.parse.documents.xml_markup import Vocabulary, Walk, parse
 from gossamer.parse.documents.xmp import PACKAGE, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.parse.documents.archive import Archive
-    from gossamer.parse.documents.document import Draft
+    from gossamer.parse.documents.document_draft import Draft
+    from gossamer.parse.documents.zip_archive import Archive
 
 MAX_CHAPTERS = 2_000
 

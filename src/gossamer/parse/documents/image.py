@@ -13,13 +13,13 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from gossamer.parse.documents.document import Broken
+from gossamer.parse.documents.document_draft import Broken
 from gossamer.parse.documents.xmp import read_xmp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.parse.documents.document import Draft
+    from gossamer.parse.documents.document_draft import Draft
 
 MAX_VALUE_BYTES = 65_536
 MAX_ENTRIES = 1_000

@@ -18,15 +18,15 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.documents.document import Broken, Unsupported
-from gossamer.parse.documents.markup import Vocabulary, Walk, attribute, parse
+from gossamer.parse.documents.document_draft import Broken, Unsupported
+from gossamer.parse.documents.xml_markup import Vocabulary, Walk, attribute, parse
 from gossamer.parse.documents.xmp import CORE, OPEN_DOCUMENT, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gossamer.parse.documents.archive import Archive
-    from gossamer.parse.documents.document import Draft
+    from gossamer.parse.documents.document_draft import Draft
+    from gossamer.parse.documents.zip_archive import Archive
 
 Relations = dict[str, "Relation"]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
-from gossamer.parse.documents.document import MAX_HEADINGS, Broken, Draft, Unsupported
+from gossamer.parse.documents.document_draft import MAX_HEADINGS, Broken, Draft, Unsupported
 from gossamer.parse.documents.pdf_annotations import opened_form, texts
 from gossamer.parse.documents.xmp import read_xmp
 

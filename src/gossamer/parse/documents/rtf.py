@@ -11,12 +11,12 @@ import codecs
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.documents.document import MAX_ANCHOR_CHARS, Broken
+from gossamer.parse.documents.document_draft import MAX_ANCHOR_CHARS, Broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.parse.documents.document import Draft
+    from gossamer.parse.documents.document_draft import Draft
 
 MAX_DEPTH = 10_000
 MAX_VALUE_CHARS = 20_000

@@ -9,8 +9,8 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gossamer.parse.documents.document import Broken, joined
-from gossamer.parse.documents.markup import attribute, parse
+from gossamer.parse.documents.document_draft import Broken, joined
+from gossamer.parse.documents.xml_markup import attribute, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ from gossamer.parse.html.lines import BREAK, BROKEN, JOINED, OUTSIDE, SPACED
 from gossamer.parse.maintext.blocks import Box
 from gossamer.parse.maintext.marks import HIDDEN, marks_of
 from gossamer.parse.maintext.names import NAMED_CHROME
-from gossamer.parse.page import PERMALINK
+from gossamer.parse.parsed_page import PERMALINK
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from gossamer.parse.html.head_metadata import (
     is_date_abbreviation,
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
-from gossamer.parse.page import short
+from gossamer.parse.parsed_page import short
 from gossamer.parse.reading.references import MAX_HREF_CHARS, References
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from gossamer.parse.html.head_metadata import Attributes
-    from gossamer.parse.page import Rules
+    from gossamer.parse.parsed_page import Rules
 
 MAX_ANCHOR_CHARS: Final = 200
 MAX_HEADINGS: Final = 100

@@ -1,7 +1,7 @@
 """The raw metadata of a page, collected element by element during the walk.
 
 The walk calls a method for each meta, link, img, time, h1 and JSON-LD script element, and the
-parser one for microdata; `metadata.py` interprets the result. This module only decides what to
+parser one for microdata; `page_metadata.py` interprets the result. This module only decides what to
 keep, so an ordinary page costs one look-up per element. The length of each list is limited.
 """
 

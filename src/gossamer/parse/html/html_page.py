@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
-from gossamer.parse.html.metadata import metadata
+from gossamer.parse.html.page_metadata import metadata
 from gossamer.parse.html.site_rules import apply_rule, rule_for
 from gossamer.parse.html.walk import findings
 from gossamer.parse.maintext.core import MainText, main_text
-from gossamer.parse.page import ParsedPage
+from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
 from gossamer.web.urls import normalize
@@ -19,7 +19,7 @@ from gossamer.web.urls import normalize
 if TYPE_CHECKING:
     from gossamer.parse.html.findings import Findings
     from gossamer.parse.maintext.blocks import Outline
-    from gossamer.parse.page import Content, Rules
+    from gossamer.parse.parsed_page import Content, Rules
 
 MICRODATA = "itemprop"
 """A page without this string has no microdata. Searching for it takes a tenth of the time of a

@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
-from gossamer.parse.page import fold
+from gossamer.parse.parsed_page import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

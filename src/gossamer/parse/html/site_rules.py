@@ -4,8 +4,8 @@ What a rule finds replaces what the parser found by itself. Where a rule finds n
 value stays and the field is counted. docs/parsing.md describes the file's format.
 
 Bounds: each selector is evaluated once, and its elements are read once, in time linear in the page
-(`selectors.py`). A rule of eleven selectors takes 1.4 times as long as building the tree (123 pages
-of 206 KB).
+(`css_selectors.py`). A rule of eleven selectors takes 1.4 times as long as building the tree (123
+pages of 206 KB).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from msgspec import structs
 
 from gossamer.config import load_tables
 from gossamer.errors import ConfigError
-from gossamer.parse.html.metadata import MAX_HEADLINE_CHARS, author_names
-from gossamer.parse.html.selectors import outermost, selector
+from gossamer.parse.html.css_selectors import outermost, selector
+from gossamer.parse.html.page_metadata import MAX_HEADLINE_CHARS, author_names
 from gossamer.parse.html.walk import outline_of
-from gossamer.parse.page import SiteRule, fold, short
+from gossamer.parse.parsed_page import SiteRule, fold, short
 from gossamer.parse.reading.dates import CLOCK_ERROR, parse_date
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
     from gossamer.config import ParseConfig
-    from gossamer.parse.page import Page, ParsedPage, Rules
+    from gossamer.parse.parsed_page import Page, ParsedPage, Rules
 
     Found = TypeVar("Found")
 

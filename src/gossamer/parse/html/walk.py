@@ -11,7 +11,7 @@ and does not end the head early.
 
 Bounds: time is linear in the page, and nothing recurses. lexbor itself is quadratic in the depth of
 open elements and in the number of attributes of an element, and unbounded where formatting elements
-are reconstructed (`guard.py`).
+are reconstructed (`guarded_parser.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.html.elements import CUSTOM, KINDS, Cursor
 from gossamer.parse.html.findings import Findings
-from gossamer.parse.page import Rules
+from gossamer.parse.parsed_page import Rules
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode

@@ -31,7 +31,7 @@ from gossamer.parse.listing.feed_model import (
     short_name,
 )
 from gossamer.parse.listing.feed_text import text_of
-from gossamer.parse.listing.xml import fold, read
+from gossamer.parse.listing.xml_reader import fold, read
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.dates import parse_date
 

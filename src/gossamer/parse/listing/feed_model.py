@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gossamer.parse.listing.xml import fold
+from gossamer.parse.listing.xml_reader import fold
 
 MAX_ENTRIES = 10_000
 MAX_TITLE_CHARS = 1_000

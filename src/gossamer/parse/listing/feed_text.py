@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.listing.xml import fold
+from gossamer.parse.listing.xml_reader import fold
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:

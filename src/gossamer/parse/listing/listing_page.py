@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gossamer.parse.documents.files import parse_file
+from gossamer.parse.documents.binary import parse_file
 from gossamer.parse.listing.feed import parse_feed
 from gossamer.parse.listing.sitemap import MAX_ENTRIES, MAX_URL_CHARS, News, parse_sitemap
-from gossamer.parse.page import ParsedPage
+from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.references import References
-from gossamer.parse.reading.sniff import ATOM, JSON_FEED, RSS, SITEMAP
+from gossamer.parse.reading.type_sniffing import ATOM, JSON_FEED, RSS, SITEMAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gossamer.parse.listing.feed_model import Feed
     from gossamer.parse.listing.sitemap import Sitemap
-    from gossamer.parse.page import Content, Rules
+    from gossamer.parse.parsed_page import Content, Rules
 
 LISTING_TYPES = (RSS, ATOM, JSON_FEED, SITEMAP, "application/rdf+xml")
 JUDGED_LINES = 10

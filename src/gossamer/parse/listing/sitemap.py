@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from gossamer.parse.listing.feed import parse_feed
-from gossamer.parse.listing.xml import fold, read
 from gossamer.parse.listing.xml_node import Node
+from gossamer.parse.listing.xml_reader import fold, read
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.dates import parse_date
 from gossamer.parse.reading.gzipped import MAGIC, gunzip

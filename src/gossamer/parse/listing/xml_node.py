@@ -1,4 +1,4 @@
-"""XML elements as `xml.py` reads them: names with known prefixes, text, attributes, URLs."""
+"""XML elements as `xml_reader.py` reads them: names with known prefixes, text, attributes, URLs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Takes away the rights of the process that parses untrusted pages: it may parse, nothing else.
 
-A defect in a native parser may let a page run code. The limits of `guard.py` do not help against
-that, so the kernel permanently takes away what parsing does not need:
+A defect in a native parser may let a page run code. The limits of `guarded_parser.py` do not help
+against that, so the kernel permanently takes away what parsing does not need:
 
     Landlock (Linux 5.13; TCP 6.7; sockets and signals of others 6.12)
         No file can be written, created or removed. Files can be read only where Python and its

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gossamer.parse.page import Link
+from gossamer.parse.parsed_page import Link
 from gossamer.web.urls import normalize_all, refusal
 
 if TYPE_CHECKING:

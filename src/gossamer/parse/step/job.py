@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gossamer.config import Config
-    from gossamer.parse.page import Rules
-    from gossamer.parse.step.stored import Piece
-    from gossamer.rules.filter_rules.recipe import FilterRecipe
+    from gossamer.parse.parsed_page import Rules
+    from gossamer.parse.step.stored_responses import Piece
+    from gossamer.rules.filter_rules.filter_recipe import FilterRecipe
 
 
 class Early(NamedTuple):
-    """How a task parses pages while their round is being fetched (`ahead.py`)."""
+    """How a task parses pages while their round is being fetched (`parse_ahead.py`)."""
 
     over: str
     """A file that appears when the fetch has ended. The task then ends as well."""
@@ -46,9 +46,9 @@ class Job:
     files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """All files of responses and of unparsed; each task has pieces of them."""
     moved: tuple[str, ...] = ()
-    """Files of pages that are parsed with those of another file of responses (`copies.py`)."""
+    """Files of pages that are parsed with those of another file of responses (`body_copies.py`)."""
     url_rules: tuple[str, ...] = ()
-    """Scratch files of the active rules for URLs (`url_rules.lessons`)."""
+    """Scratch files of the active rules for URLs (`url_rules.rule_updates`)."""
     rewritten: str = ""
     """Folder for the URLs that they rewrite."""
     unreadable: str | None = None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from gossamer.parse.page import Link
-from gossamer.parse.reading.sniff import essence
-from gossamer.parse.step.discovery import is_robots
-from gossamer.parse.step.rewritten import LinkRewriter
+from gossamer.parse.parsed_page import Link
+from gossamer.parse.reading.type_sniffing import essence
+from gossamer.parse.step.link_rewriting import LinkRewriter
+from gossamer.parse.step.sitemap_discovery import is_robots
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.web.sketches import hash_and_sketch
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from gossamer.parse.page import ParsedPage
-    from gossamer.parse.step.discovery import Announced
+    from gossamer.parse.parsed_page import ParsedPage
     from gossamer.parse.step.job import Job
-    from gossamer.parse.step.stored import Redirect, ResponseRow
+    from gossamer.parse.step.sitemap_discovery import Announced
+    from gossamer.parse.step.stored_responses import Redirect, ResponseRow
     from gossamer.rules.filters import Filters
 
 TRUNCATED = "truncated"

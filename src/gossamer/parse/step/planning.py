@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from gossamer.parse.step.job import Job
 from gossamer.rules import filters
 from gossamer.rules.filter_rules import crawl_rules
-from gossamer.rules.url_rules import lessons
+from gossamer.rules.url_rules import rule_updates
 from gossamer.tables import DOCUMENTS, LINKS, REWRITTEN, UNPARSED
 
 if TYPE_CHECKING:
-    from gossamer.parse.page import Rules
+    from gossamer.parse.parsed_page import Rules
     from gossamer.state.workspace import Workspace
 
 
@@ -31,7 +31,7 @@ def create_job(work: Workspace, rules: Rules) -> Job:
             work.store.attempt(UNPARSED.name),
             work.scratch_attempt(),
         ),
-        url_rules=lessons.write_active_rules(work),
+        url_rules=rule_updates.write_active_rules(work),
         rewritten=work.store.attempt(REWRITTEN.name),
     )
 

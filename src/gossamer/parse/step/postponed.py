@@ -1,13 +1,14 @@
 """Pages that a task leaves for later, and why. None of them is lost.
 
-    postponed_cpu   its domain used up its processor time in this round (`budget.py`)
-    interrupted     its parser was killed from outside, so this is not the page's fault (`guard.py`)
+    postponed_cpu   its domain used up its processor time in this round (`cpu_budget.py`)
+    interrupted     its parser was killed from outside, so this is not the page's fault
+                    (`guarded_parser.py`)
 
 Such a page gets no new document, so an older one stays. Its response becomes a row of `unparsed`,
 which the next parse step reads and rewrites. An interrupted page is first tried again in the same
 step: on its own, in a second pass after all other tasks.
 
-A task that parses ahead (`ahead.py`) leaves pages, too: to the parse step of its round, which
+A task that parses ahead (`parse_ahead.py`) leaves pages, too: to the parse step of its round, which
 parses them as if nobody had taken them up.
 """
 
@@ -24,7 +25,7 @@ from gossamer.tables import UNPARSED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.parse.step.stored import ResponseRow
+    from gossamer.parse.step.stored_responses import ResponseRow
     from gossamer.storage.task_output import Row
 
 POSTPONED, INTERRUPTED, LATER = "postponed_cpu", "interrupted", "later"

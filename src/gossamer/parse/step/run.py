@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.process import sandbox
-from gossamer.parse.step.ahead import Done
-from gossamer.parse.step.copies import moving
+from gossamer.parse.step.body_copies import moving
 from gossamer.parse.step.job import Job, Share
+from gossamer.parse.step.parse_ahead import Done
+from gossamer.parse.step.parse_task import UNREADABLE_DDL, parse_share
 from gossamer.parse.step.planning import create_job
-from gossamer.parse.step.stored import Piece, pieces, taper_pieces
-from gossamer.parse.step.task import UNREADABLE_DDL, parse_share
+from gossamer.parse.step.stored_responses import Piece, pieces, taper_pieces
 from gossamer.state.heartbeats import clear
 from gossamer.storage import parquet
 from gossamer.storage.store import Layer
@@ -31,7 +31,7 @@ from gossamer.tables import DOCUMENTS, HOSTS, LINKS, RESPONSES, REWRITTEN, UNPAR
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.parse.step.ahead import Ahead
+    from gossamer.parse.step.parse_ahead import Ahead
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import File, StepReport
     from gossamer.storage.task_output import Row

@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from gossamer.errors import ConfigError, UsageError
 from gossamer.rules.filter_rules import stored_rules
-from gossamer.rules.filter_rules.index import RuleIndex
-from gossamer.rules.filter_rules.language import (
+from gossamer.rules.filter_rules.filter_recipe import RULE_LINES, FilterRecipe, RuleFile
+from gossamer.rules.filter_rules.rule_index import RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import (
     MAX_RULES,
     PlacedRule,
     Rule,
@@ -26,7 +27,6 @@ from gossamer.rules.filter_rules.language import (
     parse_all,
     read_lines,
 )
-from gossamer.rules.filter_rules.recipe import RULE_LINES, FilterRecipe, RuleFile
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FILTER_RULES

@@ -14,8 +14,8 @@ import pyarrow as pa
 from msgspec import structs
 
 from gossamer.errors import UsageError
-from gossamer.rules.filter_rules.index import RuleIndex
-from gossamer.rules.filter_rules.language import Rule, parse, parse_all
+from gossamer.rules.filter_rules.rule_index import RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import Rule, parse, parse_all
 from gossamer.storage import parquet
 from gossamer.tables import FILTER_RULES
 

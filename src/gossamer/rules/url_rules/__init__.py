@@ -7,13 +7,13 @@ agreed:
 
     forms.py         the forms of a URL by kind: scheme, www, slash, index, case, parameter, host
     fingerprints.py  do two pages have the same contents?
-    evidence.py      what the pages of a round say about forms
-    learning.py      from evidence to rules, and when a rule is dropped
+    verdicts.py      what the pages of a round say about forms
+    rule_states.py      from evidence to rules, and when a rule is dropped
     rewriting.py     rewriting URLs by the rules that are active
     aliases.py       URLs that were rewritten, and their return
-    samples.py       which of them are fetched all the same
-    lessons.py       what `update` and `parse` call
-    listing.py       reading, testing and disabling rules
+    alias_samples.py       which of them are fetched all the same
+    rule_updates.py       what `update` and `parse` call
+    rule_listing.py       reading, testing and disabling rules
 
 `update` learns at the end of a round, `parse` rewrites the links of the next ones. Nothing is lost:
 each rewritten URL is remembered (dataset `aliases`), and becomes a page if its rule is dropped, or

@@ -5,9 +5,9 @@ rows of `aliases`, which say what `update` does with the pages of these URLs:
 
     a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
                     alias is fetched all the same; `evidence` compares it with the target. The share
-                    is larger while there is little evidence (samples.py). The number of samples is
-                    bounded by that of the targets, so a site that makes a new session id for each
-                    link gets no more of them.
+                    is larger while there is little evidence (alias_samples.py). The number of
+                    samples is bounded by that of the targets, so a site that makes a new session id
+                    for each link gets no more of them.
     a new rule      the known pages that it would rewrite become aliases. The target of a page that
                     was fetched already is due when that page would have been due again: so no
                     content is fetched twice because a rule was learned. Until then, the page stays.
@@ -31,9 +31,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.rules.url_rules import samples
-from gossamer.rules.url_rules.learning import IN_USE
+from gossamer.rules.url_rules import alias_samples
 from gossamer.rules.url_rules.rewriting import rewriter_of
+from gossamer.rules.url_rules.rule_states import IN_USE
 from gossamer.state import lsm
 from gossamer.tables import ALIASES, PAGES, REWRITTEN
 from gossamer.tables.outcomes import OUTCOMES
@@ -224,7 +224,9 @@ def _new_aliases(
         .where("place = 1")
         .drop("place")
     )
-    drawn, _ = work.map_rows(single, partial(samples.draw_lots, rules), samples.DRAWN_DDL)
+    drawn, _ = work.map_rows(
+        single, partial(alias_samples.draw_lots, rules), alias_samples.DRAWN_DDL
+    )
     in_turn = Window.partitionBy("target").orderBy("fetched", "turn", "url")
     placed, _ = work.scratch(
         drawn.withColumn("place", F.row_number().over(in_turn)).where(
@@ -232,7 +234,7 @@ def _new_aliases(
         )
     )
     chosen, _ = work.scratch(
-        samples.choose_samples(placed.where("place = 1"), work.config.url_rules.sample)
+        alias_samples.choose_samples(placed.where("place = 1"), work.config.url_rules.sample)
     )
     targets = chosen.where("NOT fetched").select("target")
     cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]

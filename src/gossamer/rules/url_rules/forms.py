@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.web.suffixes import registrable
+from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import WEB
 
 if TYPE_CHECKING:

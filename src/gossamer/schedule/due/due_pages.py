@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.schedule.due import polling
+from gossamer.schedule.due import listing_polls
 from gossamer.tables.outcomes import FILTERED, SETTINGS_DECIDE
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "rate", "doubt", "recall")
-"""Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
+"""Columns on which the gain of a visit depends (change_rates.py), besides `stored_ms`."""
 POLLED = ("source", "found_ms", "interval_s")
-"""Columns on which it depends whether a page comes before others (polling.py), besides these."""
+"""What else it depends on whether a page comes before others (see listing_polls.py)."""
 JUDGED = ("fit", "judged_links", "fit_links")
 """Columns on which the promise of a page depends (fit_prediction.py)."""
 
@@ -100,10 +100,14 @@ def due_ms(interval_s: int | None, *, is_endless: bool = True) -> Column:
     """
     when_ms = F.col("next_fetch_ms")
     if interval_s is not None:
-        shifts = (F.col("failures") == 0) & F.col("interval_s").isNotNull() & ~polling.has_rhythm()
+        shifts = (
+            (F.col("failures") == 0) & F.col("interval_s").isNotNull() & ~listing_polls.has_rhythm()
+        )
         shift_ms = (interval_s - F.col("interval_s")) * 1000
         when_ms += F.when(shifts, shift_ms).otherwise(F.lit(0))
     if is_endless:
         return when_ms
-    hurries = polling.has_rhythm() & (F.col("next_fetch_ms") > 0)
-    return F.greatest(when_ms, F.when(hurries, F.col("fetched_ms") + polling.UNHURRIED_S * 1000))
+    hurries = listing_polls.has_rhythm() & (F.col("next_fetch_ms") > 0)
+    return F.greatest(
+        when_ms, F.when(hurries, F.col("fetched_ms") + listing_polls.UNHURRIED_S * 1000)
+    )

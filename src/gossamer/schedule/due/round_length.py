@@ -1,10 +1,10 @@
 """When does the next round begin, how long may it last, and which pages does it look at?
 
 Briefly, while a page with a rhythm of its own is due soon. What such a page lists can be fetched
-only by the next round (polling.py), and is searchable only after that. So a crawl without end keeps
-its rounds short then: FETCHING times as long as the other steps of a round take, so that most of
-the time is left for fetching, but BRISK_S at least. A host that has to be left alone for longer is
-asked in a later round, and no round waits for the second page of a slow one.
+only by the next round (listing_polls.py), and is searchable only after that. So a crawl without end
+keeps its rounds short then: FETCHING times as long as the other steps of a round take, so that most
+of the time is left for fetching, but BRISK_S at least. A host that has to be left alone for longer
+is asked in a later round, and no round waits for the second page of a slow one.
 
 A visit writes the row of its page, and those of the pages that it finds, into a new layer of
 `pages`. So what is visited often, and news, are in the newer layers, while other pages stay in the
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import structs
 from pyspark.sql import functions as F
 
-from gossamer.schedule.due import histogram
+from gossamer.schedule.due import due_counts
 from gossamer.schedule.due.due_pages import due_ms, interval_s, is_never_due
 from gossamer.state import lsm
 from gossamer.storage.store import Layer
@@ -50,8 +50,8 @@ def limit_s(work: Workspace) -> float | None:
     """The seconds that the fetch of a round may take; None: any number of them."""
     if not work.is_endless:
         return None
-    soon_ms = work.now_ms() + histogram.SLOT_MS
-    slots = histogram.read_counts(work) or ()
+    soon_ms = work.now_ms() + due_counts.SLOT_MS
+    slots = due_counts.read_counts(work) or ()
     if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in slots):
         return None
     took_s = {done.step: done.seconds for done in work.store.manifest.history}

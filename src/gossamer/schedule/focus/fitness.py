@@ -4,8 +4,8 @@ What is said first decides:
 
     a mark of the page itself                   (marks.py)
     the first of `update.fit_rules` that matches, in the language of filter rules: `allow` that the
-        page is fit, `deny` that it is not      (rules/filter_rules/index.py: few and many cost the
-        same)
+        page is fit, `deny` that it is not      (rules/filter_rules/rule_index.py: few and many cost
+        the same)
     the length of its main text: below that of a sketch, 100 words, it is not fit
     the classifier, if enough pages are marked  (classifier.py)
 
@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from gossamer.rules.filter_rules.index import NONE, RuleIndex
-from gossamer.rules.filter_rules.language import number_lines, parse_all
+from gossamer.rules.filter_rules.rule_index import NONE, RuleIndex
+from gossamer.rules.filter_rules.rule_syntax import number_lines, parse_all
 from gossamer.schedule.focus import classifier
 from gossamer.schedule.focus.marks import TEXT, Focus, text_of
 

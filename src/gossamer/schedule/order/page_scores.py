@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.schedule.due import polling, recrawl
+from gossamer.schedule.due import change_rates, listing_polls
 from gossamer.schedule.due.due_pages import JUDGED, POLLED, RECRAWLED
 from gossamer.schedule.focus import fit_prediction
 from gossamer.schedule.order import opic, scoring
@@ -30,16 +30,16 @@ GAIN = ("rate", "gain", *RECRAWLED, *POLLED)
 def score_pages(work: Workspace, due: DataFrame, sections: Sequence[Layer] = ()) -> DataFrame:
     """Add the column `score`: importance by `update.scoring`, times what a visit gains.
 
-    It is far higher for pages with a rhythm and for news (polling.py). Columns that only the score
-    depends on are dropped. `sections`: layers of the dataset.
+    It is far higher for pages with a rhythm and for news (listing_polls.py). Columns that only the
+    score depends on are dropped. `sections`: layers of the dataset.
     """
     importance = scoring.load(work.config.update.scoring)
     if importance.needs_ranks:
         due, _ = work.scratch(add_ranks(work, due))
     if importance.needs_worth:
         due = add_page_worth(work, due, sections)
-    due = recrawl.add_gain(due, work.now_ms(), work.config.update)
-    factor = F.col("gain") * polling.rhythm_factor(work.now_ms())
+    due = change_rates.add_gain(due, work.now_ms(), work.config.update)
+    factor = F.col("gain") * listing_polls.rhythm_factor(work.now_ms())
     score = importance(page_signals(work)) * factor
     return due.withColumn("score", score).drop(*IMPORTANCE, *GAIN, *JUDGED)
 

@@ -3,7 +3,7 @@
 A scoring computes how important a page is; pages with higher scores are fetched first. It is a
 DataFrame expression, so that the engine scores a hundred million pages at full speed. `generate`
 evaluates it for every page that is due, so a new scoring, new links and new ranks count at once. It
-multiplies the score by what a visit gains (recrawl.py).
+multiplies the score by what a visit gains (change_rates.py).
 Plugins add scorings in the entry point group `gossamer.scoring`; see docs/plugins.md.
 
 `update.scoring` names a scoring or a product of several: `opic * breadth`.

@@ -9,7 +9,7 @@ import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer.config.files import closed_to_others, read_text
+from gossamer.config.settings_files import closed_to_others, read_text
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:

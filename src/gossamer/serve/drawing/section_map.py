@@ -20,7 +20,7 @@ from gossamer.serve.drawing.treemap import Box, squarify
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.schedule.order.sections.tree import (
+    from gossamer.schedule.order.sections.section_tree import (
         Counts,
         OpenSection,
         SectionCounts,

@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from gossamer.errors import StoreError
-from gossamer.status.fetching import running_counts
+from gossamer.status.fetch_progress import running_counts
 from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gossamer.serve.cluster.cluster import Cluster
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.cluster.nodes import Nodes
-    from gossamer.status.hosts import Hosts
+    from gossamer.status.busy_hosts import Hosts
+    from gossamer.status.due_queue import Freshness, Queue
     from gossamer.status.overview import Watch
-    from gossamer.status.queue import Freshness, Queue
     from gossamer.storage.store import StepReport
 
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from gossamer.errors import ConfigError
-from gossamer.schedule.order.sections import refusal, tree
+from gossamer.schedule.order.sections import section_refusal, section_tree
 from gossamer.schedule.order.sections.section_names import ANYWHERE
 from gossamer.serve.drawing import section_map
 from gossamer.serve.drawing.section_map import COLOURS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.rules.absence import Absence
-    from gossamer.schedule.order.sections.tree import Counts, OpenSection
+    from gossamer.schedule.order.sections.section_tree import Counts, OpenSection
     from gossamer.state.workspace import Workspace
 
 SHOWN = 50
@@ -127,7 +127,7 @@ class Sectioning:
         offset, limit = responses.span(request, SHOWN, MAX_SHOWN)
         self._work.store.refresh()
         containing = request.query_params.get("q", "")
-        total, found = tree.find_domains(self._work, containing, limit, offset)
+        total, found = section_tree.find_domains(self._work, containing, limit, offset)
         shown = [DomainCounts(each.domain, each.hosts, _counts(each.counts)) for each in found]
         return responses.json(DomainsFound(total, shown))
 
@@ -136,7 +136,7 @@ class Sectioning:
         offset = responses.number(request, "offset", 0, strict=False)
         is_counted = bool(self._work.store.refresh().layers(SECTIONS.name))
         total, found = (
-            tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
+            section_tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
         )
         return responses.page(
             "domains.html",
@@ -193,7 +193,7 @@ class Sectioning:
     def _opened(self, request: Request) -> OpenSection:
         domain, section = (request.query_params.get(name, "") for name in ("domain", "section"))
         self._work.store.refresh()
-        opened = tree.open_section(self._work, domain, section)
+        opened = section_tree.open_section(self._work, domain, section)
         if opened is None:
             name = section or domain
             raise HTTPException(404, f"{name}: no section of ten pages or more has this name")
@@ -203,10 +203,11 @@ class Sectioning:
         """Which rule decides about the beginning of a section, or why rules cannot be read."""
         if not opened.section or opened.domain == ANYWHERE:
             return None
-        schemes = refusal.schemes_of(opened.section)
+        schemes = section_refusal.schemes_of(opened.section)
         try:
             found = [
-                self._left_out.rule(url) for url in refusal.url_prefixes(opened.section, schemes)
+                self._left_out.rule(url)
+                for url in section_refusal.url_prefixes(opened.section, schemes)
             ]
         except ConfigError as error:
             return str(error)
@@ -227,9 +228,9 @@ def _crumbs(opened: OpenSection) -> list[tuple[str, str]]:
 
 def _rules(opened: OpenSection) -> list[str]:
     if opened.section:
-        found = refusal.rules_against_section(opened.section)
+        found = section_refusal.rules_against_section(opened.section)
     else:
-        found = refusal.rules_against_domain(opened.domain)
+        found = section_refusal.rules_against_domain(opened.domain)
     return [rule.text for rule in found]
 
 

@@ -15,10 +15,10 @@ from gossamer.serve.drawing import charts
 from gossamer.serve.web import responses
 from gossamer.serve.web.expensive_responses import Guard
 from gossamer.state.heartbeats import TaskProgress  # noqa: TC001  # msgspec reads the annotations
-from gossamer.status.disk import Disk  # noqa: TC001  # as above
-from gossamer.status.fetching import Lane, Outcome, Round, outcomes
-from gossamer.status.hosts import Hosts  # noqa: TC001  # as above
-from gossamer.status.queue import Freshness, Queue  # noqa: TC001  # as above
+from gossamer.status.busy_hosts import Hosts  # noqa: TC001  # as above
+from gossamer.status.disk_space import Disk  # noqa: TC001  # as above
+from gossamer.status.due_queue import Freshness, Queue  # noqa: TC001  # as above
+from gossamer.status.fetch_progress import Lane, Outcome, Round, outcomes
 from gossamer.storage.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:

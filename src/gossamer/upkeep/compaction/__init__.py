@@ -1,8 +1,8 @@
 """compact: documents, links and responses become few layers, without rows that newer ones replace.
 
     step.py     the step: which layers are merged, and when
-    rules.py    which rows stay
-    merging.py  how sorted files are merged, in ranges of keys
+    kept_rows.py    which rows stay
+    layer_merging.py  how sorted files are merged, in ranges of keys
 
 Each round adds a layer to these datasets, which would grow without end. Once a dataset has FEW
 layers, those are merged that are not much larger than the newer ones (`lsm.mergeable`): so there

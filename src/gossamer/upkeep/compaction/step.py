@@ -10,7 +10,7 @@ from gossamer.state import unread
 from gossamer.state.heartbeats import clear
 from gossamer.state.lsm import FEW, mergeable
 from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
-from gossamer.upkeep.compaction import merging, rules
+from gossamer.upkeep.compaction import kept_rows, layer_merging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def run(work: Workspace) -> StepReport:
 
 def due_spans(work: Workspace) -> Mapping[str, Sequence[tuple[int, int]]]:
     """By dataset, the spans of its layers that are to be merged, if there are any."""
-    found = {name: list(_spans(work, name)) for name in rules.RULES}
+    found = {name: list(_spans(work, name)) for name in kept_rows.RULES}
     return {name: spans for name, spans in found.items() if spans}
 
 
@@ -71,4 +71,4 @@ def _merge(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool)
         # Steps that have not read an answer yet need to find the links that it replaces.
         read = min(_read_versions(work, name), default=None)
         outdated = current_links.outdated_pages_until(work, layers, window, read)
-    return merging.merge_layers(work, DATASETS[name], layers, window, outdated)
+    return layer_merging.merge_layers(work, DATASETS[name], layers, window, outdated)

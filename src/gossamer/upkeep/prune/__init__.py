@@ -1,10 +1,10 @@
 """prune: the archive without the records that the settings do not keep.
 
     step.py      the step: when it runs, and which files are copied
-    archives.py  the files of the archive, with their indexes
-    staying.py   which records stay
-    copying.py   files of which little stays are copied without the rest, with their indexes
-    places.py    responses name the new places of bodies
+    archive_files.py  the files of the archive, with their indexes
+    kept_exchanges.py   which records stay
+    archive_copying.py   files of which little stays are copied without the rest, with their indexes
+    body_places.py    responses name the new places of bodies
 
 By default, the archive keeps everything, and this step never runs. With `store.warc_versions` or
 `store.warc_days`, it runs when the archive has grown by a part of its size. It reads all indexes

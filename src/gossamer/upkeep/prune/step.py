@@ -11,9 +11,9 @@ from gossamer.state.heartbeats import clear
 from gossamer.storage.store import Layer
 from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
 from gossamer.tables import RESPONSES, UNPARSED, WARC
-from gossamer.upkeep.prune import places, staying
-from gossamer.upkeep.prune.archives import Archive, indexed_archives
-from gossamer.upkeep.prune.copying import CopyJob, copy
+from gossamer.upkeep.prune import body_places, kept_exchanges
+from gossamer.upkeep.prune.archive_copying import CopyJob, copy
+from gossamer.upkeep.prune.archive_files import Archive, indexed_archives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ def run(work: Workspace) -> StepReport:
     with work.step("prune", work.round) as draft:
         files = {file.path: file for file in work.store.files(WARC.name)}
         archives = list(indexed_archives(files.values()))
-        kept = staying.find_kept_exchanges(work, staying.captures(work, archives))
+        kept = kept_exchanges.find_kept_exchanges(work, kept_exchanges.captures(work, archives))
         kept_bytes = {row["file"]: int(row["bytes"]) for row in kept.sizes}
         movable = [archive for archive in archives if archive.path not in kept.unclear]
         sparse = _sparse(movable, kept_bytes, config.warc_keep)
@@ -68,7 +68,7 @@ def run(work: Workspace) -> StepReport:
         new = made[WARC.name].files if WARC.name in made else ()
         moved = [file.path for file in made["scratch"].files] if "scratch" in made else []
         for dataset in (RESPONSES, UNPARSED):
-            draft.replace |= places.update_places(work, dataset, moved)
+            draft.replace |= body_places.update_places(work, dataset, moved)
         before, after = files.values(), sorted((*stay, *new), key=lambda file: file.path)
         if stack:
             ends = {"version": stack[-1].version, "since": stack[0].since}

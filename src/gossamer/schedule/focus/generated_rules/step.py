@@ -2,13 +2,13 @@
 
 A section (see order/sections/section_names.py) is refused if none of its pages is fit although
 enough were asked for, and it has more pages than its registrable domain has fit ones
-(`candidates.py`). Of sections in each other, the outermost is refused.
+(`section_candidates.py`). Of sections in each other, the outermost is refused.
 
-Each rule is proved on the link graph (`proof.py`): all fit pages of the domain that its home pages
-and seeds lead to must still be reached without the links of refused pages. So must pages that
-were not asked for yet, but lie in sections with fit pages. Sections are tried in descending order
-of their pages, and one that would cut off a page is not refused. So the list pages of an archive
-stay if nothing else leads to its articles.
+Each rule is proved on the link graph (`reachability_proof.py`): all fit pages of the domain that
+its home pages and seeds lead to must still be reached without the links of refused pages. So must
+pages that were not asked for yet, but lie in sections with fit pages. Sections are tried in
+descending order of their pages, and one that would cut off a page is not refused. So the list pages
+of an archive stay if nothing else leads to its articles.
 
 A rule that was made earlier is dropped when its section has a fit page, or the proof fails. One
 that the owner has disabled stays in the store, and nothing in or around its section is refused.
@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from gossamer.links.domains import add_domains
 from gossamer.links.graph.names import name_column
 from gossamer.links.graph.stored_graph import open_graph as opened
-from gossamer.rules.filter_rules.language import Rule
+from gossamer.rules.filter_rules.rule_syntax import Rule
 from gossamer.rules.filter_rules.stored_rules import (
     GENERATED,
     STEP,
@@ -33,9 +33,9 @@ from gossamer.rules.filter_rules.stored_rules import (
     read_rules,
     replace_generated,
 )
-from gossamer.schedule.focus.generated_rules.candidates import choose_candidates
-from gossamer.schedule.focus.generated_rules.proof import Site
-from gossamer.schedule.order.sections import refusal
+from gossamer.schedule.focus.generated_rules.reachability_proof import Site
+from gossamer.schedule.focus.generated_rules.section_candidates import choose_candidates
+from gossamer.schedule.order.sections import section_refusal
 from gossamer.schedule.order.sections.section_names import (
     enclosing_sections,
     folder_column,
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.links.graph.names import Names
-    from gossamer.schedule.focus.generated_rules.candidates import Candidate
-    from gossamer.schedule.focus.generated_rules.proof import Flags
+    from gossamer.schedule.focus.generated_rules.reachability_proof import Flags
+    from gossamer.schedule.focus.generated_rules.section_candidates import Candidate
     from gossamer.schedule.order.sections.step import Section
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
@@ -189,7 +189,7 @@ def _prove_on_site(
         name = section.section
         if not refused.isdisjoint(enclosing_sections(name)):
             continue
-        prefixes = refusal.url_prefixes(name, schemes[_host_of(name)])
+        prefixes = section_refusal.url_prefixes(name, schemes[_host_of(name)])
         evidence = Evidence(section.known, section.asked, domain_fit, site.kept)
         lost = site.refuse(prefixes)
         if not lost:

@@ -2,9 +2,9 @@
 
 section_names.py  the sections that a URL is in
 step.py           counting pages by section
-finds.py          in which sections visits found new pages, and of which sections these are
-worth.py          what a visit to a section is worth, from both (bandit.py)
+section_finds.py          in which sections visits found new pages, and of which sections these are
+section_worth.py          what a visit to a section is worth, from both (bandit.py)
 page_worth.py     what a visit to a page is worth
-tree.py           sections as a tree that a person opens step by step
-refusal.py        filter rules that refuse a section
+section_tree.py           sections as a tree that a person opens step by step
+section_refusal.py        filter rules that refuse a section
 """

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.schedule.order.sections.section_names import folder_column, innermost_section
-from gossamer.schedule.order.sections.worth import UNKNOWN
+from gossamer.schedule.order.sections.section_worth import UNKNOWN
 from gossamer.storage import parquet
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ Pages are counted by section (section_names.py):
                               the owner's rules say otherwise (fitness.py)
 
 The dataset `finds` counts how many new pages of another section each round found in one. From both
-follows the `worth` of a visit in fit pages (worth.py), which scorings use as `fit`.
+follows the `worth` of a visit in fit pages (section_worth.py), which scorings use as `fit`.
 
 Sections with few pages are dropped. Counting takes a pass over `pages`, whose folders are counted
 before their sections. So sections are counted again only when enough has changed
@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from gossamer.errors import Locked
 from gossamer.links.domains import add_domains
 from gossamer.schedule.order import opic
-from gossamer.schedule.order.sections.finds import UNIT, merge_finds
+from gossamer.schedule.order.sections.section_finds import UNIT, merge_finds
 from gossamer.schedule.order.sections.section_names import (
     ANYWHERE,
     COUNTS,
@@ -33,7 +33,7 @@ from gossamer.schedule.order.sections.section_names import (
     MAX_FOLDERS,
     folder_column,
 )
-from gossamer.schedule.order.sections.worth import add_section_worth
+from gossamer.schedule.order.sections.section_worth import add_section_worth
 from gossamer.state import lsm
 from gossamer.storage import parquet
 from gossamer.tables import FINDS, PAGES, SECTIONS

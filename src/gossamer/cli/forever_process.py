@@ -1,0 +1,118 @@
+"""`gossamer crawl --forever`: the process that crawls; that of supervisor.py watches over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from gossamer.cli.gossamer_toml import overridden
+from gossamer.cli.supervisor import RENEW
+from gossamer.cli.systemd_notification import Watchdog, tree_bytes
+from gossamer.flow import rounds
+from gossamer.flow.forever import Listener
+from gossamer.state import pausing
+from gossamer.state.stopping import heed_nobody
+from gossamer.status.human_units import idle_until, size
+from gossamer.status.nothing_fetched import why_nothing
+
+if TYPE_CHECKING:
+    from gossamer.api.crawl import Crawl
+    from gossamer.cli.step_progress import StepLines, StepProgress
+    from gossamer.cli.supervisor import Line
+    from gossamer.config import Config
+    from gossamer.errors import ConfigError
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
+
+LAST = list(rounds.HARVEST)[-1]
+"""The last step of a harvest."""
+GROWTH = 1 / 8
+"""How much this process and its children may grow after their first harvest, as a part of
+`engine.memory_gb`. A round adds a few MB, and another process starts within two seconds."""
+
+
+class Kept(NamedTuple):
+    """What one process keeps for the next."""
+
+    config: Config
+    """The settings that count."""
+    contact: str
+    own: tuple[str, ...]
+    """What the command line adds to settings that are read anew."""
+
+
+class Standing(Listener):
+    """Shows a crawl without end to its user and to systemd, and ends a process that has grown."""
+
+    def __init__(
+        self, work: Workspace, progress: StepProgress | StepLines, kept: Kept, line: Line
+    ) -> None:
+        self._work, self._progress, self._kept, self._line = work, progress, kept, line
+        self.is_waiting = True
+        """Whether it waits on purpose: until a page is due, or for its turn."""
+        self._reports: list[StepReport] = []
+        """Of the steps since it waited."""
+        self._first_bytes = 0
+        """The memory after a round that followed a harvest; 0: there was none yet."""
+        self._has_harvested = False
+
+    def begins(self) -> None:
+        self._line.keep(self._kept)
+        self._line.tell(READY="1")
+
+    def announce(self, step: str, round_: int) -> None:
+        self.is_waiting = False
+        self._line.tell(STATUS=f"round {round_}: {step}")
+        self._progress.announce(step, round_)
+
+    def report(self, done: StepReport) -> None:
+        self._reports.append(done)
+        self._has_harvested |= done.step == LAST
+        self._progress.report(done)
+
+    def may_end(self) -> None:
+        if not self._has_harvested:
+            return
+        now_bytes = tree_bytes()
+        self._first_bytes = self._first_bytes or now_bytes
+        if now_bytes - self._first_bytes > GROWTH * self._work.config.engine.memory_gb * 1e9:
+            grown = f"from {size(self._first_bytes)} to {size(now_bytes)}"
+            self._progress.tell("renew", f"the process has grown {grown}; another one goes on")
+            heed_nobody()
+            raise typer.Exit(RENEW)
+
+    def waits(self, due_ms: int | None) -> None:
+        self.is_waiting = True
+        if (error := why_nothing(self._work, self._reports, seeds_given=False)) is not None:
+            self._progress.tell("nothing", str(error))
+        self._reports.clear()
+        self._line.tell(STATUS=idle_until(due_ms))
+        self._progress.tell("wait", idle_until(due_ms))
+
+    def settings(self, read: Config) -> Config:
+        self._progress.tell("settings", "the settings were read anew")
+        config = overridden(self._kept.contact, self._kept.own, read)
+        self._keep(config)
+        return config
+
+    def refused(self, error: ConfigError) -> None:
+        self._progress.tell("refused", f"{error}\n  → until then, the last valid settings count")
+        self._keep(self._work.config)
+
+    def _keep(self, config: Config) -> None:
+        self._kept = self._kept._replace(config=config)
+        self._line.keep(self._kept)
+
+
+def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, line: Line) -> None:
+    """Crawl until a signal or an error ends it. Raises Exit when another process must go on."""
+    work = crawl.work
+    standing = Standing(work, progress, kept, line)
+
+    def is_resting() -> bool:
+        is_paused = pausing.reason(work.root, work.config.store.min_free_gb) is not None
+        return standing.is_waiting or is_paused
+
+    with Watchdog(line, is_resting), progress:
+        crawl.run_forever(standing, follows=line.kept is not None)

@@ -1,0 +1,120 @@
+"""gossamer.toml as commands write it, and what the command line adds to it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from gossamer.errors import NotACrawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from gossamer.api.crawl import Crawl
+    from gossamer.config import Config
+
+SETTINGS = """\
+# The settings of this crawl that are changed most often; docs/settings.md describes all of them.
+
+[fetch]
+contact = "{contact}"   # URL or e-mail address where webmasters can reach you
+delay_s = 1.0           # seconds between two requests to a host
+
+[filter]
+scope = "domain"        # "domain": stay on the seeds' domains; "host": on their hosts; "any"
+"""
+
+
+def require_contact(crawl: Crawl) -> str:
+    """Prompt for a contact before the first round if seeds are on hosts of other people.
+
+    Returns what was typed.
+    """
+    from gossamer.fetch.step import first_foreign_host, no_contact_error
+
+    fetch = crawl.work.config.fetch
+    stranger = None if fetch.contact else first_foreign_host(crawl.seed_hosts(), fetch)
+    if stranger is None:
+        return ""
+    if not sys.stdin.isatty():
+        raise no_contact_error(crawl.path, stranger)
+    typer.echo(f"{stranger} is not your host: its webmaster must be able to reach you.")
+    contact: str = typer.prompt("Your URL or e-mail address")
+    apply(crawl, contact)
+    return contact
+
+
+def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
+    """The host names of these seeds, without ports, for `fetch.own_hosts`."""
+    from gossamer.web.seed_lists import normalize_seed
+    from gossamer.web.urls import UrlRules, host_of
+
+    normal = filter(None, (normalize_seed(url, UrlRules()) for url in urls))
+    names = (re.sub(r":[0-9]+$", "", host_of(url)) for url in normal)
+    return tuple(dict.fromkeys(names))
+
+
+def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
+    """Settings with a contact, if it is not empty, and more own hosts."""
+    from msgspec.structs import replace
+
+    fetch = config.fetch
+    own = tuple(dict.fromkeys((*fetch.own_hosts, *own)))
+    return replace(config, fetch=replace(fetch, contact=contact or fetch.contact, own_hosts=own))
+
+
+def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
+    """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
+    from gossamer.state.settings_file import replace_settings
+    from gossamer.storage import opening
+    from gossamer.storage.names import CONFIG_NAME
+
+    before = crawl.work.config.fetch
+    crawl.work.config = overridden(contact, own, crawl.work.config)
+    after = new_settings(before.contact or contact, crawl.work.config.fetch.own_hosts)
+    path = f"{crawl.path}/{CONFIG_NAME}"
+    if opening.read(path).decode() == new_settings(before.contact, before.own_hosts) != after:
+        replace_settings(crawl.path, after)
+
+
+def set_up(path: str, settings: Path) -> None:
+    """Give a crawl these settings; create it if it does not exist. Raises ConfigError."""
+    from gossamer import config as configs
+    from gossamer.api.crawl import Crawl
+    from gossamer.config.settings_files import read_text
+    from gossamer.state.settings_file import replace_settings
+    from gossamer.storage.backends import open_backend
+    from gossamer.storage.store import Store
+
+    text, _ = read_text(settings, "give the path of a gossamer.toml")
+    private = configs.has_secrets(configs.loads(text, settings).fetch)
+    try:
+        root = Store.open(open_backend(path)).url
+    except NotACrawl:
+        Crawl.create(path, text)
+        typer.echo(f"created {path}")
+    else:
+        replace_settings(root, text, private=private)
+        typer.echo(f"{path} has the settings of {settings} now")
+
+
+def new_settings(contact: str = "", own: tuple[str, ...] = ()) -> str:
+    """The text of gossamer.toml as `init` writes it. Raises ConfigError."""
+    text = SETTINGS.format(contact=_toml_safe(contact))
+    if not own:
+        return text
+    line = f"own_hosts = {json.dumps(own)}   # your own hosts: several connections, no delay\n"
+    return text.replace("\n[filter]", f"{line}\n[filter]")
+
+
+def _toml_safe(contact: str) -> str:
+    """A contact, escaped for the quotes in SETTINGS. Raises ConfigError."""
+    from gossamer.config import checked_line
+
+    text = checked_line(contact, "contact")
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,375 @@
+"""The loop of a fetch task: turns of the frontier become requests, and their results rows.
+
+A turn is one request to one host, for a page or a robots.txt. Each redirect of a robots.txt takes a
+turn of the host it leads to, while the host that the file belongs to waits for the verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gossamer.config.own_hosts import Own
+from gossamer.fetch.back_queue import Reason
+from gossamer.fetch.exchange import FetchResult, Request, refuse_type
+from gossamer.fetch.frontier import Frontier, Turn
+from gossamer.fetch.host_book import RobotsFile
+from gossamer.fetch.politeness import Politeness
+from gossamer.state import pausing, stopping
+from gossamer.web import robots_txt
+from gossamer.web.urls import WEB, host_of, origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from gossamer.config import FetchConfig
+    from gossamer.fetch.back_queue import Host
+    from gossamer.fetch.cluster.fetch_lease import PartLease
+    from gossamer.fetch.fetch_part import PageRows
+    from gossamer.fetch.host_book import HostBook
+    from gossamer.fetch.response_writer import ResponseWriter
+    from gossamer.fetch.scheme_fetchers import Fetchers
+    from gossamer.rules.filter_rules.rule_index import RuleIndex
+    from gossamer.state.heartbeats import Heartbeat
+    from gossamer.web.robots_txt import Robots
+
+    _Task = asyncio.Task[None]
+
+TIMER_S = 0.001
+"""Resolution of uvloop's timers, in seconds. Its clock is as coarse and stands still while Python
+runs, so delays are measured with `time.monotonic`."""
+LOOK_S = 0.5
+"""Seconds between two checks whether to stop or to pause."""
+GRACE_S = 4.0
+"""Seconds that open requests get when the fetch must stop."""
+HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
+"""RFC 9309 §2.3 mentions ftp as well, but its servers have no robots.txt."""
+NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
+"""Outcomes without a response; `broken` without a head is another: the peer does not speak HTTP."""
+TIME_OVER = Reason("time", "the round's time was over")
+WAITING = Reason("waiting", "since an earlier round the host must not be contacted yet")
+STOPPED = Reason("stopped", "the fetch was stopped")
+
+
+class Hop(NamedTuple):
+    """A request for the robots.txt of `origin`, after this many redirects."""
+
+    origin: str
+    url: str
+    redirects: int
+
+    @property
+    def owner(self) -> str:
+        """The host that the file belongs to."""
+        return host_of(f"{self.origin}/")
+
+
+class Refusal(NamedTuple):
+    """The outcome and detail of all pages of an origin that could not be reached."""
+
+    outcome: str
+    detail: str
+
+
+class FetchLoop:
+    """Drives a frontier.
+
+    Invariants
+      * Exactly one `finish` or `skip` of the frontier ends each turn.
+      * Each page is recorded exactly once.
+      * At most `hosts_at_once` requests are open.
+      * No page is requested before its origin's robots.txt has been judged, if that is obeyed.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        pages: PageRows,
+        book: HostBook,
+        config: FetchConfig,
+        fetchers: Fetchers,
+        writer: ResponseWriter,
+        heartbeat: Heartbeat,
+        *,
+        min_free_gb: float = 0,
+        rules: RuleIndex | None = None,
+        lease: PartLease | None = None,
+    ) -> None:
+        self._root = root
+        self._min_free_gb = min_free_gb
+        self._pages = pages
+        self._rules = rules
+        self._lease = lease
+        self._book = book
+        self._config = config
+        self._fetchers = fetchers
+        self._writer = writer
+        self._heartbeat = heartbeat
+        self._requests: set[_Task] = set()
+        self._lookups: set[_Task] = set()
+        self._something_ended = asyncio.Event()
+        self._answers: list[tuple[int, FetchResult]] = []
+        """Pages that are recorded when the next request is out: a row and its answer."""
+        self._hops: dict[int, Hop] = {}
+        """Requests for a robots.txt on other hosts, by the negative rows that represent them."""
+        self._hop_numbers = count(1)
+        self._next_hop: dict[str, Hop] = {}
+        """By origin: the next request for its robots.txt on its own host."""
+        self._refused: dict[str, Refusal] = {}
+        self._own = Own(config)
+        self._own_hosts: set[str] = set()
+        """Own hosts among those whose addresses were looked up."""
+        self._slowed: set[str] = set()
+        """Origins whose Crawl-delay was passed to the frontier."""
+        self._look_s = self._started_s = time.monotonic()
+        self._ends_s = self._started_s + (config.round_minutes * 60 or inf)
+        self._cancel_s = inf
+        self._paused = self._must_pause()
+        self._frontier = self._new_frontier()
+
+    def _new_frontier(self) -> Frontier:
+        config, now_ms = self._config, _now_ms()
+        politeness = Politeness.from_config(config)
+        frontier = Frontier(politeness)
+        for host, record in self._book.records():
+            ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
+            frontier.seed_host(host, ready_s=ready_s, failures=record.failures)
+            if ready_s - self._started_s > politeness.patience_s:
+                frontier.close(host, WAITING)
+        hosts = self._pages.columns["host"].dictionary_encode()
+        names = hosts.dictionary.to_pylist()
+        for host in names if config.sites else ():
+            frontier.seed_host(host, delay_s=self._fetchers.delay_s(host))
+        numbers, scores = hosts.indices.to_pylist(), self._pages.columns["score"].to_pylist()
+        for row, (number, score) in enumerate(zip(numbers, scores, strict=True)):
+            frontier.add(names[number], row, score)
+        return frontier
+
+    def hosts(self) -> Iterator[Host]:
+        return self._frontier.hosts()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            while (turn := await self._next()) is not None:
+                for host in self._frontier.awaiting_address:
+                    self._spawn(group, self._locate(host), self._lookups)
+                self._frontier.awaiting_address.clear()
+                if not isinstance(turn, Turn):
+                    await self._wait(turn)
+                elif (planned := self._plan(turn)) is None:
+                    self._frontier.skip(turn.host)
+                    await asyncio.sleep(0)  # lets requests proceed between thousands of these
+                else:
+                    self._spawn(group, self._turn(turn, planned), self._requests)
+                    while len(self._requests) >= self._config.hosts_at_once:
+                        await self._wait(inf)
+                    if self._answers:
+                        await asyncio.sleep(0)  # sends the request
+                        self._record_answers()
+                self._look_whether_to_stop()
+                self._record_given_back()
+            for lookup in self._lookups:
+                lookup.cancel()
+        self._record_answers()
+        self._record_given_back()
+
+    async def _next(self) -> Turn | float | None:
+        """As the frontier's `next`, when the crawl is not paused. The round's time runs on."""
+        while self._paused and self._cancel_s == inf:
+            await self._wait(inf)
+        return self._frontier.next(time.monotonic())
+
+    def _must_pause(self) -> bool:
+        return pausing.reason(self._root, self._min_free_gb) is not None
+
+    def _spawn(
+        self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None], beside: set[_Task]
+    ) -> None:
+        def forget(task: _Task) -> None:
+            beside.discard(task)
+            self._something_ended.set()
+
+        beside.add(task := group.create_task(work))
+        task.add_done_callback(forget)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait this long, or until a request or an address look-up ends."""
+        self._record_answers()
+        self._something_ended.clear()
+        wait_s = min(max(seconds, TIMER_S), LOOK_S)
+        timer = asyncio.get_running_loop().call_later(wait_s, self._something_ended.set)
+        await self._something_ended.wait()
+        timer.cancel()
+        self._look_whether_to_stop()
+
+    def _look_whether_to_stop(self) -> None:
+        now_s = time.monotonic()
+        if now_s < self._look_s:
+            return
+        self._look_s = now_s + LOOK_S
+        if self._lease is not None:
+            self._lease.check()
+        self._paused = self._must_pause()
+        if now_s >= self._cancel_s:
+            for request in self._requests:
+                request.cancel()
+        elif self._cancel_s == inf and (now_s >= self._ends_s or stopping.requested(self._root)):
+            self._cancel_s = now_s + GRACE_S
+            self._frontier.stop(TIME_OVER if now_s >= self._ends_s else STOPPED)
+
+    async def _locate(self, host: str) -> None:
+        address = await self._fetchers.locate(host)
+        if self._own.has(host, address):
+            self._own_hosts.add(host)
+            owed = Politeness.for_own_hosts(self._config)
+            self._frontier.seed_host(host, owed=owed, delay_s=self._fetchers.delay_s(host))
+            address = None  # no limits per address apply to an own host
+        self._frontier.release(host, address)
+
+    def _plan(self, turn: Turn) -> Request | Hop | None:
+        """The request of this turn; None if the page was recorded or put back without one."""
+        if turn.row < 0:
+            return self._hops[turn.row]
+        page = self._pages[turn.row]
+        url = page.url
+        if url.startswith(HAVE_ROBOTS) and self._obeys(turn.host):
+            origin = origin_of(url)
+            if (refused := self._refused.get(origin)) is not None:
+                self._record(
+                    turn.row, FetchResult(refused.outcome, _now_ms(), detail=refused.detail)
+                )
+                return None
+            rules = self._book.robots(origin, _now_ms())
+            if rules is None:
+                self._frontier.hold(turn.host)
+                return self._next_hop.pop(origin, None) or Hop(origin, f"{origin}/robots.txt", 0)
+            if not rules.allows(self._config.agent, url):
+                self._record(turn.row, FetchResult("robots", _now_ms()))
+                return None
+            if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
+                self._frontier.put_back(turn)
+                return None
+        config = self._config
+        limits = config.max_body_bytes, config.max_file_bytes
+        return Request(url, limits[0], page.etag, page.last_modified, limits[1], self._rules)
+
+    def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
+        """Pass an origin's Crawl-delay to the frontier; return whether it is too long."""
+        self._slowed.add(origin)
+        delay_s = self._book.record(host).crawl_delay_s = rules.crawl_delay_s(self._config.agent)
+        if delay_s is None or host in self._own_hosts:
+            return False
+        return not self._frontier.slow_down(host, delay_s)
+
+    def _obeys(self, host: str) -> bool:
+        """Whether the robots.txt of a host is obeyed."""
+        return self._config.own_robots or host not in self._own_hosts
+
+    async def _turn(self, turn: Turn, planned: Request | Hop) -> None:
+        try:
+            if isinstance(planned, Hop):
+                answer = await self._fetchers.fetch(Request(planned.url, robots_txt.MAX_BYTES))
+            else:
+                answer = await self._fetchers.fetch(planned)
+                refuse_type(planned, answer)  # of schemes whose fetchers know the type last
+        except asyncio.CancelledError:
+            self._frontier.put_back(turn)
+            self._frontier.skip(turn.host)
+            raise
+        self._book.record_contact(turn.host, answer)
+        if isinstance(planned, Hop):
+            self._writer.add_robots(planned.url, answer)
+            if self._hops.pop(turn.row, None) is None:
+                self._frontier.put_back(turn)
+            self._follow(planned, answer)
+        else:
+            self._answers.append((turn.row, answer))
+        elapsed_s = answer.elapsed_ms / 1000
+        self._frontier.finish(
+            turn.host, time.monotonic(), answer.outcome, elapsed_s, answer.retry_after_s
+        )
+
+    def _follow(self, hop: Hop, answer: FetchResult) -> None:
+        """Act on the result of a request for a robots.txt: redirect, refuse or judge."""
+        target = answer.redirect_url
+        if answer.outcome == "redirect" and target and hop.redirects < robots_txt.MAX_REDIRECTS:
+            self._lead_on(Hop(hop.origin, target, hop.redirects + 1))
+            return
+        if not _is_reached(answer) and not hop.redirects:
+            self._refuse(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
+        else:
+            self._judge(hop, answer)
+        self._frontier.release(hop.owner)
+
+    def _refuse(self, hop: Hop, refusal: Refusal) -> None:
+        """Record an unreachable origin's pages at once, instead of trying each of them."""
+        self._refused[hop.origin] = refusal
+        for row in self._frontier.withdraw(hop.owner):
+            if origin_of(self._pages[row].url) == hop.origin:
+                self._record(row, FetchResult(refusal.outcome, _now_ms(), detail=refusal.detail))
+            else:
+                self._frontier.add(hop.owner, row, inf)
+
+    def _lead_on(self, hop: Hop) -> None:
+        where = host_of(hop.url)
+        if where == hop.owner:
+            self._next_hop[hop.origin] = hop
+            self._frontier.release(hop.owner)
+            return
+        self._hops[row := -next(self._hop_numbers)] = hop
+        self._frontier.add(where, row, inf)
+
+    def _judge(self, hop: Hop, answer: FetchResult) -> None:
+        """Keep the robots.txt, or close its host for now if the file was not available."""
+        read = _is_reached(answer) and answer.outcome != "broken"
+        status = answer.http_status if read and answer.http_status else 0
+        rules = robots_txt.judge(status, answer.body)
+        if rules is None:
+            self._close(hop, f"HTTP {status}" if status else answer.detail or answer.outcome)
+        else:
+            self._book.keep_robots(hop.origin, RobotsFile(_now_ms(), status, answer.body))
+            self._slow_down(hop.owner, hop.origin, rules)
+
+    def _close(self, hop: Hop, why: str) -> None:
+        ready_s = time.monotonic() + robots_txt.NO_ANSWER_KEPT_S
+        self._frontier.seed_host(hop.owner, ready_s=ready_s)
+        self._frontier.close(hop.owner, Reason("no_robots", f"robots.txt: {why}"))
+
+    def _record(self, row: int, answer: FetchResult) -> None:
+        page = self._pages[row]
+        outcome = self._writer.add(page, answer)
+        if not page.asked and outcome != "robots":
+            self._book.record(page.host).pages += 1
+        self._heartbeat.beat(1, outcome)
+
+    def _record_answers(self) -> None:
+        """Record what was answered.
+
+        It takes half a millisecond per page. Meanwhile, the host works on its next answer.
+        """
+        for row, answer in self._answers:
+            self._record(row, answer)
+        self._answers.clear()
+
+    def _record_given_back(self) -> None:
+        for row, reason in self._frontier.given_back:
+            if row < 0:
+                self._close(self._hops.pop(row), f"{reason.text} of the host it redirects to")
+            else:
+                self._writer.add(
+                    self._pages[row], FetchResult("postponed", _now_ms(), detail=reason.text)
+                )
+                self._heartbeat.beat(1, f"postponed_{reason.word}")
+        self._frontier.given_back.clear()
+
+
+def _is_reached(answer: FetchResult) -> bool:
+    spoke = answer.outcome != "broken" or answer.http_status is not None
+    return spoke and answer.outcome not in NOT_REACHED
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,160 @@
+"""A fetch task's records of hosts, which it passes on to later rounds as rows of `hosts`.
+
+Each robots.txt is kept as bytes: `robots.parse` caches the latest few thousand parsed files, and
+many hosts send the same file.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from gossamer.storage import parquet
+from gossamer.tables import HOSTS
+from gossamer.web import robots_txt
+from gossamer.web.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Self
+
+    from gossamer.fetch.back_queue import Host
+    from gossamer.fetch.exchange import FetchResult
+    from gossamer.web.robots_txt import Robots
+
+MAX_ROBOTS_BYTES = 256 << 20
+"""For all robots.txt of a task; beyond it the oldest are dropped, and fetched again if needed."""
+ROWS_PER_BATCH = 1_000
+
+
+class RobotsFile(NamedTuple):
+    """A robots.txt as it was fetched."""
+
+    fetched_ms: int
+    status: int
+    body: bytes
+
+
+@dataclass(slots=True)
+class HostRecord:
+    """The columns of `hosts` that this module keeps; `rows` adds those of the frontier."""
+
+    depth: int | None = None
+    address: str | None = None
+    crawl_delay_s: float | None = None
+    outcome: str | None = None
+    contacted_ms: int = 0
+    latency_ms: int = 0
+    requests: int = 0
+    pages: int = 0
+    bytes: int = 0
+    ready_ms: int = 0
+    failures: int = 0
+    touched: bool = False
+
+
+class HostBook:
+    """The records of one task's hosts, and their robots.txt.
+
+    Invariant: `_robots_bytes` is the total size of the bodies in `_robots`, at most
+    MAX_ROBOTS_BYTES.
+    """
+
+    def __init__(self) -> None:
+        self._records: dict[str, HostRecord] = {}
+        self._robots: dict[str, RobotsFile] = {}
+        self._robots_bytes = 0
+
+    @classmethod
+    def read(cls, paths: Sequence[str]) -> Self:
+        """Read from Parquet files with the columns of `hosts` and one row per host."""
+        book = cls()
+        for path in paths:
+            for batch in parquet.open_parquet(path).iter_batches(columns=HOSTS.column_names):
+                for row in batch.to_pylist():
+                    book._take(row)
+        return book
+
+    def _take(self, row: dict[str, Any]) -> None:
+        for kept in row["robots"] or ():
+            file = RobotsFile(kept["fetched_ms"], kept["status"], kept["body"] or b"")
+            self.keep_robots(kept["origin"], file)
+        names = HostRecord.__dataclass_fields__.keys() & row.keys()
+        self._records[row["host"]] = HostRecord(**{name: row[name] for name in names})
+
+    def record(self, host: str) -> HostRecord:
+        if host not in self._records:
+            self._records[host] = HostRecord()
+        return self._records[host]
+
+    def records(self) -> Iterable[tuple[str, HostRecord]]:
+        return self._records.items()
+
+    def keep_robots(self, origin: str, file: RobotsFile) -> None:
+        self._forget_robots(origin)
+        self._robots[origin] = file
+        self._robots_bytes += len(file.body)
+        while self._robots_bytes > MAX_ROBOTS_BYTES:
+            self._forget_robots(next(iter(self._robots)))
+
+    def robots(self, origin: str, now_ms: int) -> Robots | None:
+        """The rules of an origin, or None if its robots.txt is unknown or too old."""
+        file = self._robots.get(origin)
+        if file is None:
+            return None
+        if not 0 <= now_ms - file.fetched_ms < robots_txt.keep_s(file.status) * 1000:
+            self._forget_robots(origin)
+            return None
+        return robots_txt.judge(file.status, file.body)
+
+    def record_contact(self, host: str, answer: FetchResult) -> None:
+        """Record a request to a host that has ended."""
+        record = self.record(host)
+        record.touched = True
+        record.address = answer.address or record.address
+        record.outcome = answer.outcome
+        record.contacted_ms = answer.started_ms + answer.elapsed_ms
+        record.latency_ms = answer.elapsed_ms
+        record.requests += 1
+        record.bytes += len(answer.body)
+
+    def rows(
+        self, hosts: Iterable[Host], depths: Mapping[str, int], now_s: float
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the hosts that were contacted.
+
+        `depths` holds the task's hosts with the smallest depth among their pages. A host that is
+        already known keeps its depth: `update` lowers it, and the depths of its sitemaps with it.
+        Other hosts, contacted because a robots.txt redirected to them, get no row here: if another
+        task fetches them, it writes their row. `now_s` is on the frontier's clock.
+        """
+        now_ms = int(time.time() * 1000)
+        files: dict[str, list[dict[str, Any]]] = {}
+        for origin, file in self._robots.items():
+            files.setdefault(host_of(f"{origin}/"), []).append({"origin": origin} | file._asdict())
+        rows = []
+        for host in hosts:
+            record = self._records.get(host.name)
+            if record is None or not record.touched or host.name not in depths:
+                continue
+            depth = depths[host.name]
+            wait_s = host.ready_s - now_s if isfinite(host.ready_s) else 0
+            row = {name: getattr(record, name) for name in HostRecord.__slots__}
+            row |= {"host": host.name, "robots": files.get(host.name, [])}
+            row |= {"depth": depth if record.depth is None else record.depth}
+            row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}
+            rows.append(row)
+            if len(rows) >= ROWS_PER_BATCH:
+                yield pa.RecordBatch.from_pylist(rows, schema=HOSTS.schema)
+                rows.clear()
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema=HOSTS.schema)
+
+    def _forget_robots(self, origin: str) -> None:
+        file = self._robots.pop(origin, None)
+        if file is not None:
+            self._robots_bytes -= len(file.body)

@@ -1,0 +1,143 @@
+"""XLSX: each row of a sheet becomes a line.
+
+A sheet is read as a stream, so its cost depends on the cells that exist: two cells in opposite
+corners make a file of 2 KB, but 550 GB in readers that allocate a grid (calamine's issue 693).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from gossamer.parse.documents.document_draft import Broken
+from gossamer.parse.documents.office import main_part, relations, target_in
+from gossamer.parse.documents.xml_markup import Enough, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gossamer.parse.documents.document_draft import Draft
+    from gossamer.parse.documents.office import Relations
+    from gossamer.parse.documents.zip_archive import Archive
+
+MAX_CELLS = 1_000_000
+"""Cells read per sheet, including empty ones, which takes 1.5 s."""
+MAX_ROW_CHARS = 50_000
+MAX_STRINGS_CHARS = 16 << 20
+
+_INDEX_DIGITS = 9
+
+
+def read_xlsx(archive: Archive, draft: Draft) -> None:
+    part, related = main_part(archive, draft, "xl/workbook.xml")
+    sheets: list[str] = []
+
+    def start(name: str, attributes: Mapping[str, str]) -> None:
+        if name == "sheet":
+            draft.say(attributes.get("name", ""))
+            relation = related.get(attributes.get("r:id", ""))
+            if relation is not None:
+                sheets.append(relation.target)
+
+    parse(archive.read(part), start)
+    strings = _strings(archive, related)
+    for sheet in sheets:
+        if draft.truncated:
+            return
+        with suppress(Broken):  # the other sheets are worth reading
+            _Sheet(draft, strings, relations(archive, sheet)).read(archive.read(sheet))
+
+
+class _Sheet:
+    """Reads the cells of a sheet.
+
+    Numbers stay as stored: a date is a number whose format, in another part, is that of a date.
+    """
+
+    def __init__(self, draft: Draft, strings: list[str], related: Relations) -> None:
+        self._draft = draft
+        self._strings = strings
+        self._target: Callable[[Mapping[str, str]], str | None] = target_in(related)
+        self._kind = ""
+        self._in_value = False
+        self._value: list[str] = []
+        self._row: list[str] = []
+        self._row_chars = 0
+        self._cells = 0
+
+    def read(self, xml: bytes) -> None:
+        with suppress(Enough):
+            parse(xml, self._start, self._end, self._characters)
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "c":
+            self._cells += 1
+            if self._cells > MAX_CELLS:
+                raise Enough
+            self._kind = attributes.get("t", "n")
+            self._value.clear()
+        elif name in ("v", "t"):
+            self._in_value = True
+        elif name == "hyperlink":
+            self._draft.link(self._target(attributes) or "", attributes.get("display", ""))
+
+    def _characters(self, text: str) -> None:
+        if self._in_value:
+            self._value.append(text)
+
+    def _end(self, name: str) -> None:
+        if name in ("v", "t"):
+            self._in_value = False
+        elif name == "c":
+            value = self._shown("".join(self._value))
+            if value and self._row_chars < MAX_ROW_CHARS:
+                self._row.append(value)
+                self._row_chars += len(value)
+        elif name == "row":
+            line = " ".join(self._row)
+            self._row.clear()
+            self._row_chars = 0
+            if not self._draft.say(line):
+                raise Enough
+
+    def _shown(self, value: str) -> str:
+        if self._kind in ("b", "e"):  # booleans and errors such as #REF! are not text
+            return ""
+        if self._kind != "s":
+            return value
+        index = int(value) if value.isdecimal() and len(value) <= _INDEX_DIGITS else -1
+        return self._strings[index] if 0 <= index < len(self._strings) else ""
+
+
+def _strings(archive: Archive, related: Relations) -> list[str]:
+    """Return the strings that cells refer to by number, without phonetic hints (part 1 §18.4.6)."""
+    parts = [relation.target for relation in related.values() if relation.kind == "sharedStrings"]
+    strings: list[str] = []
+    pieces: list[str] = []
+    chars = 0
+    shown = hidden = False
+
+    def start(name: str, _: Mapping[str, str]) -> None:
+        nonlocal shown, hidden
+        shown = name == "t"
+        hidden = hidden or name == "rPh"
+
+    def end(name: str) -> None:
+        nonlocal shown, hidden, chars
+        shown = False
+        if name == "rPh":
+            hidden = False
+        elif name == "si":
+            strings.append("".join(pieces))
+            pieces.clear()
+            chars += len(strings[-1])
+            if chars > MAX_STRINGS_CHARS:
+                raise Enough
+
+    def characters(text: str) -> None:
+        if shown and not hidden:
+            pieces.append(text)
+
+    with suppress(Broken, Enough):
+        parse(archive.find(next(iter(parts), "xl/sharedStrings.xml")), start, end, characters)
+    return strings

@@ -1,0 +1,111 @@
+"""From a response to a parsed page: its type selects the parser.
+
+The type is that of the header, unless `type_sniffing.py` finds evidence against it. `parsers.py`
+holds the parser for each type; pages of other types are `unsupported`. What all formats have in
+common is added here: the directives in the HTTP headers, and the language.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from gossamer.parse.parsed_page import Content, Page, ParsedPage, Rules
+from gossamer.parse.parsers import parser_of
+from gossamer.parse.reading import gzipped
+from gossamer.parse.reading.dates import CLOCK_ERROR
+from gossamer.parse.reading.directives import header_wishes
+from gossamer.parse.reading.language import hint_of, language_of, tag_of
+from gossamer.parse.reading.type_sniffing import HEADER_BYTES, document_type
+from gossamer.web.urls import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+MAX_DETAIL_CHARS = 200
+MAX_HEADER_CHARS = 1_000
+MAX_UNPACKED_BYTES = 50 << 20
+"""Size of a decompressed body. sitemaps.org allows sitemaps of this size."""
+DEFAULTS = Rules()
+
+
+def parse_response(
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    rules: Rules = DEFAULTS,
+    fetched: datetime | None = None,
+) -> ParsedPage:
+    """Return the text, links and metadata of a response in any format.
+
+    `headers` are the HTTP headers, with names in any case; `body` is already decoded from its
+    content coding. Dates after `fetched` are rejected. Raises ValueError if `url` is not a valid
+    URL. Nothing that a server sends raises anything but MemoryError, but a hostile page can take
+    very long; `guard.GuardedParser` limits time and memory.
+    """
+    address = normalize(url, None, rules.urls)
+    if address is None:
+        raise ValueError(f"not a URL that can be crawled: {url!r}")
+    lower = {name.lower(): value for name, value in headers.items()}
+    return parse_page(Page(address, lower, body, fetched), rules)
+
+
+def parse_page(page: Page, rules: Rules) -> ParsedPage:
+    """Parse a response by its type. Raises nothing but MemoryError."""
+    headers = page.headers
+    header = headers.get("content-type", "")
+    nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
+    mime = document_type(header, page.body[:HEADER_BYTES], nosniff=nosniff)
+    if mime in gzipped.TYPES:
+        page, header = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES)), ""
+        mime = document_type("", page.body[:HEADER_BYTES])
+    parser = parser_of(mime)
+    if parser is None:
+        return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)
+    if coding := headers.get("content-encoding"):
+        detail = f"content coding {coding}"[:MAX_DETAIL_CHARS]
+        return ParsedPage(outcome="unsupported", detail=detail, content_type=mime)
+    label = charset_of(header)
+    return complete_page(parser(Content(page, mime, label), rules), page, mime, rules)
+
+
+def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
+    """Return the parsed page with its language, the header's directives and checked dates.
+
+    Texts end at `rules.max_text_chars`.
+    """
+    hint = parsed.language_hint or page.headers.get("content-language") or ""
+    robots = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
+    published, modified = (
+        None if date is None or (page.fetched and date > page.fetched + CLOCK_ERROR) else date
+        for date in (parsed.published, parsed.modified)
+    )
+    links = parsed.links
+    limit = rules.max_text_chars
+    longest = max(len(parsed.text or ""), len(parsed.main_text or ""))
+    if robots.nofollow:
+        links = tuple([link._replace(nofollow=True) for link in links])
+    return structs.replace(
+        parsed,
+        content_type=parsed.content_type or mime,
+        text=parsed.text and parsed.text[:limit],
+        main_text=parsed.main_text and parsed.main_text[:limit],
+        truncated=parsed.truncated or longest > limit,
+        language=language_of(parsed.main_text or parsed.text or "", hint_of(hint)),
+        language_hint=tag_of(hint),
+        published=published,
+        modified=modified,
+        robots=robots,
+        links=links,
+    )
+
+
+def charset_of(header: str) -> str | None:
+    """Return the charset parameter of a Content-Type header (RFC 9110 §8.3) in lower case."""
+    for parameter in header[:MAX_HEADER_CHARS].lower().split(";")[1:]:
+        name, _, text = parameter.partition("=")
+        if name.strip() == "charset":
+            return text.strip(" \t'\"") or None
+    return None

@@ -1,0 +1,94 @@
+"""Rewrites the links of a task by the learned rules for URLs, and records what it rewrote.
+
+The URLs of links are rewritten before the filters, so that the link graph, the anchor texts and
+`pages` know a page by one URL. A link stays as it is if the filters accept it only like that, or if
+it is a redirect that would lead back to its source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from gossamer.rules.url_rules.rewriting import rewriter_of
+from gossamer.storage.task_output import ParquetWriter
+from gossamer.tables import REWRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gossamer.parse.parsed_page import Link
+    from gossamer.storage.task_output import Row
+
+    Rejected = Callable[[Sequence[str], int, int], list[str | None]]
+
+MAX_RECORDED = 100_000
+"""Rows that are held before they are written. What was recorded before may then be again."""
+
+Record = tuple[str, str, tuple[str, ...], int, int]
+"""A row of `rewritten`."""
+
+
+class LinkRewriter:
+    """Rewrites links. `attempt`: the folder for the rows of `rewritten`."""
+
+    def __init__(self, root: str, rules: tuple[str, ...], attempt: str, rejected: Rejected) -> None:
+        """`rejected` returns why filters reject URLs, given their depth and hops."""
+        self._rewriter = rewriter_of(rules)
+        self._rejected = rejected
+        self._writer = ParquetWriter(root, REWRITTEN.name, attempt)
+        self._records: dict[str, Record] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._rewriter)
+
+    def rewritten(self, src: str, links: Sequence[Link], depth: int, hops: int) -> list[Link]:
+        """The links with their new URLs, each URL once; without links to the source itself."""
+        found = [self._rewriter.rewrite(link.dst) for link in links]
+        if not any(each.rules for each in found):
+            return list(links)
+        urls = [each.url for each in found]
+        reasons = self._rejected(urls, depth, hops)
+        merged: dict[str, Link] = {}
+        for link, each, reason in zip(links, found, reasons, strict=True):
+            target = each.url
+            back = target == src and link.relation == "redirect"
+            if each.rules and (back or reason is not None):
+                target = link.dst
+            elif each.rules and not link.nofollow:
+                self._record(link.dst, (target, each.rules, depth, hops))
+            if target != src or not each.rules:
+                _merge(merged, link._replace(dst=target))
+        return list(merged.values())
+
+    def _record(self, url: str, row: tuple[str, tuple[str, ...], int, int]) -> None:
+        known = self._records.get(url)
+        if known is None or row[2:] < known[3:]:
+            self._records[url] = (url, *row)
+        if len(self._records) >= MAX_RECORDED:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._records:
+            columns = zip(*self._records.values(), strict=True)
+            arrays = [
+                pa.array(column, field.type)
+                for column, field in zip(columns, REWRITTEN.schema, strict=True)
+            ]
+            self._writer.write(pa.Table.from_arrays(arrays, schema=REWRITTEN.schema))
+        self._records.clear()
+
+    def close(self) -> list[Row]:
+        """Write what is left; return the file as a row of YIELD."""
+        self._flush()
+        return self._writer.close()
+
+
+def _merge(links: dict[str, Link], link: Link) -> None:
+    """Add a link. Of several links to a page, one stays, with the first anchor text."""
+    known = links.setdefault(link.dst, link)
+    if known is not link:
+        links[link.dst] = known._replace(
+            anchor=known.anchor or link.anchor, nofollow=known.nofollow and link.nofollow
+        )
