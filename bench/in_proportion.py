@@ -257,7 +257,7 @@ def crawled(work: Workspace, web: Web) -> None:
         }
     with work.step("bench", 1) as draft:
         nothing = work.engine.read([], PAGES.ddl)
-        draft.replace["due_times"] = due_counts.recount(work, nothing)
+        draft.replace["due_times"] = due_counts.recount_due(work, nothing)
 
 
 def host_rows(numbers: Numbers) -> pa.Table:

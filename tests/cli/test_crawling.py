@@ -15,7 +15,12 @@ import pytest
 
 from gossamer import config
 from gossamer.api.crawl import Crawl
-from gossamer.cli.gossamer_toml import SETTINGS, apply, new_settings, own_hosts
+from gossamer.cli.gossamer_toml import (
+    SETTINGS,
+    apply_contact,
+    hosts_of_seeds,
+    toml_text,
+)
 from gossamer.flow import rounds
 from tests.support.command_line import Said, gossamer
 from tests.support.loopback import Loopback, page
@@ -76,7 +81,7 @@ def test_without_a_terminal_a_missing_contact_ends_before_the_first_round_with_a
 def test_a_contact_that_is_set_is_kept_and_overridden_for_a_run(tmp_path: Path) -> None:
     Crawl.create(str(tmp_path), SETTINGS.format(contact="me@example.org"))
     with Crawl.open(str(tmp_path)) as opened:
-        apply(opened, "you@example.org")
+        apply_contact(opened, "you@example.org")
         assert opened.work.config.fetch.contact == "you@example.org"
     assert contact_of(tmp_path) == "me@example.org"
 
@@ -111,14 +116,14 @@ def test_own_crawls_a_local_server_and_is_saved(tmp_path: Path, server: Loopback
 
 
 def test_own_hosts_are_added_to_settings_that_nobody_has_edited(tmp_path: Path) -> None:
-    with Crawl.create(str(tmp_path), new_settings("me@a.example")) as opened:
-        apply(opened, own=("a.example",))
-        apply(opened, own=("b.example", "::1"))
+    with Crawl.create(str(tmp_path), toml_text("me@a.example")) as opened:
+        apply_contact(opened, own=("a.example",))
+        apply_contact(opened, own=("b.example", "::1"))
         kept = config.load(tmp_path / "gossamer.toml").fetch
         assert (kept.contact, kept.own_hosts) == ("me@a.example", ("a.example", "b.example", "::1"))
-        edited = new_settings("me@a.example") + "max_depth = 3\n"
+        edited = toml_text("me@a.example") + "max_depth = 3\n"
         (tmp_path / "gossamer.toml").write_text(edited)
-        apply(opened, own=("c.example",))
+        apply_contact(opened, own=("c.example",))
         assert opened.work.config.fetch.own_hosts[-1] == "c.example"
         assert (tmp_path / "gossamer.toml").read_text() == edited
 
@@ -130,7 +135,7 @@ def test_own_without_urls_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_hosts_of_urls_as_fetch_own_has_them() -> None:
     urls = ["localhost:8117", "http://a.example/x", "https://a.example:444/", "http://[::1]:8000/"]
-    assert own_hosts(urls) == ("localhost", "a.example", "[::1]")
+    assert hosts_of_seeds(urls) == ("localhost", "a.example", "[::1]")
 
 
 def test_init_with_settings_creates_a_crawl_or_replaces_its_settings(tmp_path: Path) -> None:

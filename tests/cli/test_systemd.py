@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.cli.systemd_notification import SHARE, Supervisor, Watchdog
+from gossamer.cli.systemd_notification import SHARE, SystemdNotifier, Watchdog
 from tests.support.systemd_socket import Systemd
 
 if TYPE_CHECKING:
@@ -22,40 +22,40 @@ def systemd(tmp_path: Path) -> Iterator[Systemd]:
 
 
 def test_systemd_is_told_only_where_it_listens(systemd: Systemd) -> None:
-    Supervisor({}).tell(READY="1")
+    SystemdNotifier({}).tell(READY="1")
     assert systemd.is_silent()
-    Supervisor({"NOTIFY_SOCKET": systemd.path}).tell(READY="1", STATUS="round 1: fetch")
+    SystemdNotifier({"NOTIFY_SOCKET": systemd.path}).tell(READY="1", STATUS="round 1: fetch")
     assert systemd.received() == {"READY": "1", "STATUS": "round 1: fetch"}
 
 
 def test_the_limit_of_another_process_is_not_ours() -> None:
     ours = {"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}
-    assert Supervisor(ours).limit_s == 30
-    assert Supervisor(ours | {"WATCHDOG_PID": "1"}).limit_s == 0
-    assert Supervisor({}).limit_s == 0
+    assert SystemdNotifier(ours).limit_s == 30
+    assert SystemdNotifier(ours | {"WATCHDOG_PID": "1"}).limit_s == 0
+    assert SystemdNotifier({}).limit_s == 0
 
 
 def test_a_process_is_alive_if_it_works_or_waits_on_purpose(systemd: Systemd) -> None:
     now_s, cpu_s, is_resting = 0.0, 0.0, False
     dog = Watchdog(
-        Supervisor({"NOTIFY_SOCKET": systemd.path}),
+        SystemdNotifier({"NOTIFY_SOCKET": systemd.path}),
         lambda: is_resting,
         lambda: now_s,
         lambda: cpu_s,
     )
     now_s, cpu_s = 100.0, 200 * SHARE
-    dog.look()
+    dog.notify_watchdog()
     assert systemd.received() == {"WATCHDOG": "1"}
     now_s, cpu_s = 200.0, cpu_s + 50 * SHARE
-    dog.look()
+    dog.notify_watchdog()
     assert systemd.is_silent()
     now_s, is_resting = 300.0, True
-    dog.look()
+    dog.notify_watchdog()
     assert systemd.received() == {"WATCHDOG": "1"}
 
 
 def test_a_listener_that_is_busy_is_not_waited_for(systemd: Systemd) -> None:
-    supervisor = Supervisor({"NOTIFY_SOCKET": systemd.path})
+    supervisor = SystemdNotifier({"NOTIFY_SOCKET": systemd.path})
     for _ in range(10_000):  # more than fit into its queue
         supervisor.tell(STATUS="busy")
     assert systemd.received() == {"STATUS": "busy"}

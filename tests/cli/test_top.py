@@ -18,14 +18,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from gossamer.cli import top_command
-from gossamer.cli.top_view import view
+from gossamer.cli.top_view import draw_top
 from gossamer.state import pausing
 from gossamer.state.heartbeats import Heartbeat, Wait, waiting
 from gossamer.status.busy_hosts import Host, Hosts
 from gossamer.status.disk_space import Disk
 from gossamer.status.due_queue import Freshness, Queue
 from gossamer.status.fetch_progress import Lane, Outcome, Round
-from gossamer.status.overview import Watch
+from gossamer.status.overview import CrawlWatch
 from gossamer.storage.lock_holder import Holder
 from tests.support.command_line import gossamer
 from tests.support.merging_program import GOSSAMER
@@ -72,7 +72,7 @@ def drawn(shown: RenderableType, width: int = 80) -> list[str]:
 
 
 def text_of(work: Workspace) -> str:
-    return "\n".join(drawn(view(Watch(work).look(), ()), 300))
+    return "\n".join(drawn(draw_top(CrawlWatch(work).look(), ()), 300))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def work(tmp_path: Path) -> Workspace:
 )
 def test_it_fits_the_terminal(width: int, height: int, used: int) -> None:
     rates = [(n, float(BIG)) for n in range(300)]
-    lines = drawn(view(FULL, rates, height), width)
+    lines = drawn(draw_top(FULL, rates, height), width)
     assert len(lines) == used
     assert max(map(cell_len, lines)) <= width
     assert not set("".join(lines)) & {"\x1b", "\x07"}
@@ -138,9 +138,9 @@ def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) ->
 
 
 def test_a_crawl_that_vanishes_is_no_crash(work: Workspace) -> None:
-    watch = Watch(work)
+    watch = CrawlWatch(work)
     shutil.rmtree(work.root)
-    assert "is not a crawl" in "".join(drawn(top_command._look(watch, 24), 1_000))
+    assert "is not a crawl" in "".join(drawn(top_command._draw_top(watch, 24), 1_000))
 
 
 def test_in_a_pipe_it_prints_once(work: Workspace) -> None:

@@ -24,7 +24,7 @@ from gossamer.flow.forever import Listener, Reload
 from gossamer.flow.harvests import PARTS, Harvests
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.status.human_units import moment
-from gossamer.status.overview import Watch
+from gossamer.status.overview import CrawlWatch
 from gossamer.storage.names import CONFIG_NAME, is_made_here
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
@@ -168,7 +168,7 @@ def test_others_see_until_when_it_waits(idle: Crawl) -> None:
 
     class Seen(Script):
         def look(self) -> None:
-            seen.add(Watch(idle.work).look()["waiting"])
+            seen.add(CrawlWatch(idle.work).look()["waiting"])
             if len(seen) > 1:
                 raise Ended
 
@@ -177,7 +177,7 @@ def test_others_see_until_when_it_waits(idle: Crawl) -> None:
         idle.run_forever(script)
     assert script.due_ms[0] is not None
     assert seen == {None, f"no page is due before {moment(script.due_ms[0])}"}
-    assert Watch(idle.work).look()["waiting"] is None
+    assert CrawlWatch(idle.work).look()["waiting"] is None
     assert is_made_here(".waiting")
 
 

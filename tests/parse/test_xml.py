@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.listing.xml_reader import MAX_DEPTH, MAX_NODES, fold, read
+from gossamer.parse.listing.xml_reader import MAX_DEPTH, MAX_NODES, fold_xml_text, read_xml_elements
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ def tree(node: Node) -> Tree:
 
 
 def records(text: str) -> list[Tree]:
-    *found, document = read(text, RECORDS)
+    *found, document = read_xml_elements(text, RECORDS)
     assert not document.name
     return [tree(node) for node in found]
 
 
 def texts(text: str) -> list[str]:
-    return [fold(node.text, 100) for node in read(text, RECORDS) if node.name]
+    return [fold_xml_text(node.text, 100) for node in read_xml_elements(text, RECORDS) if node.name]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,9 @@ def test_of_what_was_cut_off_there_is_what_was_whole() -> None:
 
 
 def test_the_rest_is_in_the_document() -> None:
-    *_, document = read("<rss><title>T</title><item><title>I</title></item><a>b</a></rss>", RECORDS)
+    *_, document = read_xml_elements(
+        "<rss><title>T</title><item><title>I</title></item><a>b</a></rss>", RECORDS
+    )
     assert tree(document) == ("", {}, [("rss", {}, [("title", {}, ["T"]), ("a", {}, ["b"])])])
 
 
@@ -87,7 +89,7 @@ def test_namespaces_are_told_by_their_names_and_prefixes_stand_for_themselves() 
     <rss xmlns:z="http://www.w3.org/2005/Atom" xmlns:DC="https://purl.org/dc/elements/1.1/">
       <item><z:link/><dc:date/><media:x/><w xmlns="http://www.w3.org/2005/Atom"><v/></w><v/>
         <q:v xmlns:q="http://nobody.example/"/><u xmlns="http://nobody.example/"/></item>"""
-    item = next(read(text, RECORDS))
+    item = next(read_xml_elements(text, RECORDS))
     assert [child.name for child in item.elements()] == [
         *("atom:link", "dc:date", "media:x", "atom:w", "v", "q:v", "u")
     ]
@@ -96,12 +98,12 @@ def test_namespaces_are_told_by_their_names_and_prefixes_stand_for_themselves() 
 def test_xml_base_is_handed_down_and_joined() -> None:
     text = """<rss XML:base="http://a.example/x/"><item xml:base='y/'><a/></item>
         <item><b xml:base="http://[/"/><c xml:base="/z"/></item></rss>"""
-    first, second, _ = read(text, RECORDS)
+    first, second, _ = read_xml_elements(text, RECORDS)
     assert next(first.elements()).url(" p?q ") == "http://a.example/x/y/p?q"
     assert second.url("p") == "http://a.example/x/p"
     assert [child.url("p") for child in second.elements()][1:] == ["http://a.example/p"]
     assert second.url("http://[") == "http://["
-    assert next(read("<item>", RECORDS)).url("p") == "p"
+    assert next(read_xml_elements("<item>", RECORDS)).url("p") == "p"
 
 
 LEAVES = st.sampled_from(
@@ -130,7 +132,7 @@ def test_what_is_read_at_once_is_what_is_read_piece_by_piece(inner: list[str]) -
     def found(text: str) -> list[tuple[Tree, list[str]]]:
         return [
             (without_blanks(tree(node)), [part.url("p") for part in node.elements()])
-            for node in read(text, RECORDS)
+            for node in read_xml_elements(text, RECORDS)
         ]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -148,16 +150,16 @@ def test_of_records_that_nobody_closed_nothing_is_split_twice(
         split.append(text)
         return False
 
-    monkeypatch.setattr("gossamer.parse.listing.xml_reader._fill", fill)
+    monkeypatch.setattr("gossamer.parse.listing.xml_reader._fill_xml_node", fill)
     text = f"<rss>{('<item>' * 5 + '<a>b</a>' * 9 + '</item>') * 3}"
-    assert sum(1 for _ in read(text, RECORDS)) == 3 * 5 + 1
+    assert sum(1 for _ in read_xml_elements(text, RECORDS)) == 3 * 5 + 1
     assert len(split) == 3
     assert len("".join(split)) < len(text)
 
 
 def test_attributes_take_time_in_proportion_to_their_length() -> None:
     start = time.process_time()
-    *_, document = read(f"<a {'b' * 1_000_000} c='d'>", RECORDS)
+    *_, document = read_xml_elements(f"<a {'b' * 1_000_000} c='d'>", RECORDS)
     assert next(document.elements()).attributes == {"c": "d"}
     assert time.process_time() - start < 1
 
@@ -177,26 +179,26 @@ def test_records_have_an_end_and_the_document_is_still_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gossamer.parse.listing.xml_reader.MAX_RECORDS", 3)
-    *records, document = read("<a><b>x</b>" + "<item>y</item>" * 9, RECORDS)
+    *records, document = read_xml_elements("<a><b>x</b>" + "<item>y</item>" * 9, RECORDS)
     assert [record.text for record in records] == ["y"] * 3
     assert document.text.strip() == "x"
 
 
 def test_what_is_too_deep_has_no_base_that_is_joined() -> None:
     start = time.process_time()
-    for _ in read("<a xml:base='b/'>" * 200_000, RECORDS):
+    for _ in read_xml_elements("<a xml:base='b/'>" * 200_000, RECORDS):
         pass
     assert time.process_time() - start < 1
 
 
 def test_depth_and_number_are_bounded() -> None:
-    *_, document = read("<a>" * 10_000 + "x" + "</a>" * 10_000 + "<b/>", RECORDS)
+    *_, document = read_xml_elements("<a>" * 10_000 + "x" + "</a>" * 10_000 + "<b/>", RECORDS)
     assert document.text.strip() == "x"
     node, depth = document, 0
     while node := next(node.elements(), None):  # type: ignore[assignment]
         depth += 1
     assert depth == MAX_DEPTH + 1  # the last is a leaf
-    item, document = read(f"<item>{'<a>x</a>' * (MAX_NODES + 10)}</item><b/>", RECORDS)
+    item, document = read_xml_elements(f"<item>{'<a>x</a>' * (MAX_NODES + 10)}</item><b/>", RECORDS)
     assert len(item.children) == MAX_NODES
     assert [child.name for child in document.elements()] == ["b"]
 
@@ -280,7 +282,7 @@ def without_blanks(node: Tree) -> Tree:
 
 @given(documents())
 def test_what_is_well_formed_is_what_expat_sees(text: str) -> None:
-    *_, document = read(text, frozenset())
+    *_, document = read_xml_elements(text, frozenset())
     assert without_blanks(tree(document)) == without_blanks(by_expat(text))
 
 
@@ -295,7 +297,7 @@ PIECES = st.sampled_from(
 
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join)))
 def test_no_text_raises(text: str) -> None:
-    for node in read(text, RECORDS):
+    for node in read_xml_elements(text, RECORDS):
         assert isinstance(node.text, str)
         assert node.url("x") is not None
         assert node.first() is not None
@@ -333,6 +335,6 @@ HOSTILE = [
 @pytest.mark.parametrize("around", ["{}", "<rss><item>{}</item>", "<a {}>"])
 def test_time_is_linear(piece: str, around: str) -> None:
     start = time.process_time()
-    for node in read(around.format(piece * 10_000), RECORDS):
+    for node in read_xml_elements(around.format(piece * 10_000), RECORDS):
         assert isinstance(node.text, str)
     assert time.process_time() - start < 1

@@ -16,9 +16,9 @@ from gossamer.rules.filter_rules.rule_syntax import (
     MAX_LINE_CHARS,
     Rule,
     number_lines,
-    parse,
     parse_all,
-    read_lines,
+    parse_rule,
+    read_rule_lines,
 )
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_line_has_one_spelling(line: str, text: str | None) -> None:
-    rule = parse(line, "here")
+    rule = parse_rule(line, "here")
     assert (rule and rule.text) == text
     if text is not None:
-        assert parse(text, "here") == rule == parse(text, "here", known=True)
+        assert parse_rule(text, "here") == rule == parse_rule(text, "here", known=True)
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,17 @@ def test_a_bad_line_is_named_with_the_remedy(line: str, what: str) -> None:
 
 def test_a_file_has_numbered_lines(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xef\xbb\xbf# first\r\n\r\ndeny all\r\n")
-    found = parse_all(number_lines(read_lines(tmp_path / "x", "-"), "x, line"))
+    found = parse_all(number_lines(read_rule_lines(tmp_path / "x", "-"), "x, line"))
     assert found == [(Rule("deny", "all", ""), "x, line 3")]
 
 
 def test_a_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gossamer.rules.filter_rules.rule_syntax.MAX_FILE_BYTES", 9)
     (tmp_path / "x").write_text("deny all\n")
-    assert read_lines(tmp_path / "x", "-")
+    assert read_rule_lines(tmp_path / "x", "-")
     (tmp_path / "x").write_text("deny all\n\n")
     with pytest.raises(ConfigError, match="longer than 9 bytes"):
-        read_lines(tmp_path / "x", "-")
+        read_rule_lines(tmp_path / "x", "-")
 
 
 HOSTS = ("a.example", "b.a.example", "c.b.a.example", "xa.example", "127.0.0.1", "[::1]", "org")

@@ -33,18 +33,18 @@ def web() -> Iterator[FakeWeb]:
         yield fake
 
 
-def held(work: Workspace) -> Counter[due_counts.Slot]:
-    counts = due_counts.read_counts(work)
+def held(work: Workspace) -> Counter[due_counts.DueSlot]:
+    counts = due_counts.read_due_counts(work)
     assert counts is not None
     return counts
 
 
-def by_definition(work: Workspace) -> dict[due_counts.Slot, int]:
+def by_definition(work: Workspace) -> dict[due_counts.DueSlot, int]:
     """The counts, from the rows of all pages."""
-    counts: dict[due_counts.Slot, int] = {}
+    counts: dict[due_counts.DueSlot, int] = {}
     for page in lsm.current(work, PAGES).collect():
         if page.status not in ("gone", "alias"):
-            slot = due_counts.Slot(
+            slot = due_counts.DueSlot(
                 page.next_fetch_ms // due_counts.SLOT_MS * due_counts.SLOT_MS,
                 page.interval_s if page.failures == 0 else None,
                 page.status == "fetched",
@@ -81,7 +81,7 @@ PAGE = {"status": "fetched", "failures": 0, "interval_s": 60, "next_fetch_ms": 1
 
 def test_pages_are_counted_from_scratch_if_there_are_no_counts(work: Workspace) -> None:
     put_rows(work, "pages", [{"url": f"http://a.test/{n}", **PAGE} for n in range(3)])
-    assert due_counts.read_counts(work) is None
+    assert due_counts.read_due_counts(work) is None
     inject.run(work, ["http://b.test/"])
     assert held(work) == by_definition(work)
     assert sum(held(work).values()) == 4
@@ -109,7 +109,7 @@ def test_a_repair_that_loses_pages_counts_again(work: Workspace) -> None:
         file.write(b"x")
     with work.step("repair", 0) as draft:
         drop_damaged(work, draft)
-    assert due_counts.read_counts(work) is None
+    assert due_counts.read_due_counts(work) is None
     with work.step("repair", 0) as draft:
         reconcile(work, draft)
     inject.run(work, ["http://b.test/"])

@@ -25,7 +25,7 @@ RULES = UrlRules()
 
 def read(text: bytes) -> list[str | tuple[int, str]]:
     """URLs, and of bad lines their number and text."""
-    entries = seed_lists.parse(io.BytesIO(text), "test", RULES)
+    entries = seed_lists.parse_seeds(io.BytesIO(text), "test", RULES)
     return [e if isinstance(e, str) else (e.line, e.text) for e in entries]
 
 

@@ -15,7 +15,7 @@ from gossamer.config import FetchConfig, egress
 from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.schedule import generate
 from gossamer.schedule.limits import part_assignment
-from gossamer.schedule.limits.part_assignment import deal_units
+from gossamer.schedule.limits.part_assignment import assign_units
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web.urls import domain_of
@@ -53,7 +53,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
     types = {"domain": pa.string(), "pages": pa.int64(), "group": pa.int32()}
     table = pa.table({name: pa.array(columns[name], types[name]) for name in types})
     batches = iter(table.to_batches(max_chunksize=7))
-    (batch,) = part_assignment._deal_all(NAMES, slots, batches)
+    (batch,) = part_assignment._assign_all(NAMES, slots, batches)
     rows = {row["domain"]: row for row in batch.to_pylist()}
     assert len(rows) == batch.num_rows == len(units)
     loads = [0] * len(slots)
@@ -78,7 +78,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
 
 def test_the_largest_unit_is_dealt_first() -> None:
     permitted = {0: [True, True], None: [True, True]}
-    assert list(deal_units([5, 3, 2], [0, 0, None], permitted)) == [0, 1, 1]
+    assert list(assign_units([5, 3, 2], [0, 0, None], permitted)) == [0, 1, 1]
 
 
 @pytest.mark.parametrize("few", [0, 1_000])

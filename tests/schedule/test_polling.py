@@ -350,13 +350,13 @@ def test_most_of_the_time_is_left_for_fetching(work: Workspace) -> None:
         work.store.commit(StepReport(step, 1, 0, seconds))
     assert round_length.limit_s(work) == 9
     assert round_length.patience_ms(work) == 9_000
-    assert round_length.generate_settings(work).pages_per_host == 9
-    assert round_length.fetch_settings(work, work.config.fetch).round_minutes == 9 / 60
+    assert round_length.brief_generate_settings(work).pages_per_host == 9
+    assert round_length.brief_fetch_settings(work, work.config.fetch).round_minutes == 9 / 60
     shorter = msgspec.structs.replace(work.config.fetch, round_minutes=0.01)
-    assert round_length.fetch_settings(work, shorter).round_minutes == 0.01
+    assert round_length.brief_fetch_settings(work, shorter).round_minutes == 0.01
 
 
 def test_other_rounds_have_the_sizes_of_the_settings(work: Workspace) -> None:
-    assert round_length.generate_settings(work) is work.config.generate
-    assert round_length.fetch_settings(work, work.config.fetch) is work.config.fetch
+    assert round_length.brief_generate_settings(work) is work.config.generate
+    assert round_length.brief_fetch_settings(work, work.config.fetch) is work.config.fetch
     assert round_length.patience_ms(work) == work.config.fetch.max_delay_s * 1000

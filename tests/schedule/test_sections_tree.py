@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
 from gossamer.rules.filter_rules.rule_index import NONE, RuleIndex
-from gossamer.rules.filter_rules.rule_syntax import parse
+from gossamer.rules.filter_rules.rule_syntax import parse_rule
 from gossamer.schedule.order.sections import section_refusal, section_tree
 from gossamer.schedule.order.sections.section_names import enclosing_sections
 from gossamer.schedule.order.sections.section_tree import Counts, SectionCounts
@@ -146,7 +146,7 @@ def test_rules_refuse_the_pages_of_a_section_and_no_others(url: str, others: lis
     for section in enclosing_sections(folder_of(url)):
         rules = section_refusal.rules_against_section(section)
         for rule in rules:
-            assert parse(rule.text, "a rule") == rule
+            assert parse_rule(rule.text, "a rule") == rule
         index = RuleIndex(rules)
         for other in (url, *others):
             inside = section in enclosing_sections(folder_of(other)) and bool(rules)

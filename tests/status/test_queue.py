@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.schedule.due.due_counts import SLOT_MS, Slot
+from gossamer.schedule.due.due_counts import SLOT_MS, DueSlot
 from gossamer.state import pausing
 from gossamer.state.lookup import Lookup
 from gossamer.status import disk_space
 from gossamer.status.busy_hosts import SHOWN_HOSTS, HostWatch
-from gossamer.status.due_queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
-from gossamer.status.overview import Watch
+from gossamer.status.due_queue import DAY_MS, HOUR_MS, Freshness, Queue, due_queue, freshness
+from gossamer.status.overview import CrawlWatch
 from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
 from tests.support.bare_stores import unlisted
 from tests.support.stored_web import put_rows
@@ -28,32 +28,32 @@ DAY_S = 86_400
 
 def test_what_is_due_now_within_an_hour_and_within_a_day() -> None:
     counts = {
-        Slot(0, DAY_S, fetched=False): 1,
-        Slot(NOW_MS, DAY_S, fetched=True): 10,
-        Slot(NOW_MS + HOUR_MS, DAY_S, fetched=True): 100,
-        Slot(NOW_MS + DAY_MS, None, fetched=False): 1_000,
-        Slot(NOW_MS + DAY_MS + SLOT_MS, DAY_S, fetched=True): 10_000,
+        DueSlot(0, DAY_S, fetched=False): 1,
+        DueSlot(NOW_MS, DAY_S, fetched=True): 10,
+        DueSlot(NOW_MS + HOUR_MS, DAY_S, fetched=True): 100,
+        DueSlot(NOW_MS + DAY_MS, None, fetched=False): 1_000,
+        DueSlot(NOW_MS + DAY_MS + SLOT_MS, DAY_S, fetched=True): 10_000,
     }
-    assert queue(counts, NOW_MS, DAY_S) == Queue(11, 111, 1_111)
+    assert due_queue(counts, NOW_MS, DAY_S) == Queue(11, 111, 1_111)
 
 
 def test_a_changed_interval_shifts_pages_that_did_not_fail() -> None:
     counts = {
-        Slot(NOW_MS - HOUR_MS, DAY_S, fetched=True): 1,
-        Slot(NOW_MS - HOUR_MS, None, fetched=True): 10,
-        Slot(0, DAY_S, fetched=True): 100,
+        DueSlot(NOW_MS - HOUR_MS, DAY_S, fetched=True): 1,
+        DueSlot(NOW_MS - HOUR_MS, None, fetched=True): 10,
+        DueSlot(0, DAY_S, fetched=True): 100,
     }
-    assert queue(counts, NOW_MS, DAY_S).due == 111
-    assert queue(counts, NOW_MS, 2 * DAY_S).due == 110
-    assert queue(counts, NOW_MS, DAY_S // 2).within_hour == 111
+    assert due_queue(counts, NOW_MS, DAY_S).due == 111
+    assert due_queue(counts, NOW_MS, 2 * DAY_S).due == 110
+    assert due_queue(counts, NOW_MS, DAY_S // 2).within_hour == 111
 
 
 def test_pages_are_overdue_when_all_of_their_ten_minutes_have_passed() -> None:
     counts = {
-        Slot(NOW_MS - 3 * SLOT_MS, DAY_S, fetched=True): 1,
-        Slot(NOW_MS, DAY_S, fetched=True): 3,
-        Slot(0, DAY_S, fetched=False): 1_000,
-        Slot(NOW_MS - HOUR_MS, None, fetched=False): 1_000,
+        DueSlot(NOW_MS - 3 * SLOT_MS, DAY_S, fetched=True): 1,
+        DueSlot(NOW_MS, DAY_S, fetched=True): 3,
+        DueSlot(0, DAY_S, fetched=False): 1_000,
+        DueSlot(NOW_MS - HOUR_MS, None, fetched=False): 1_000,
     }
     assert freshness(counts, NOW_MS, DAY_S) == Freshness(4, 1, 1_200.0)
     assert freshness(counts, NOW_MS, DAY_S).share == 0.75
@@ -62,7 +62,7 @@ def test_pages_are_overdue_when_all_of_their_ten_minutes_have_passed() -> None:
 
 
 def test_refreshed_pages_are_overdue_but_nobody_knows_since_when() -> None:
-    counts = {Slot(0, DAY_S, fetched=True): 2}
+    counts = {DueSlot(0, DAY_S, fetched=True): 2}
     assert freshness(counts, NOW_MS, DAY_S) == Freshness(2, 2, 0.0)
 
 
@@ -102,7 +102,7 @@ def test_the_size_of_a_crawl_is_in_the_report_of_each_step(work: Workspace) -> N
     put_rows(work, "hosts", [{"host": "b.example"}])
     first, second = (report.bytes for report in work.store.manifest.history)
     assert 0 < first < second == work.store.manifest.bytes
-    assert Watch(work).look()["disk"].used_bytes == second
+    assert CrawlWatch(work).look()["disk"].used_bytes == second
 
 
 def row(name: str, failures: int = 0, latency_ms: int = 0, requests: int = 1) -> dict[str, object]:

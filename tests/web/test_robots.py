@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.web import robots_txt
-from gossamer.web.robots_txt import ALLOW_ALL, judge, parse
+from gossamer.web.robots_txt import ALLOW_ALL, judge_robots_txt, parse_robots_txt
 
 SITE = "http://a.test"
 
 
 def allowed(text: str, path: str, agent: str = "gossamer") -> bool:
-    return parse(text.encode()).allows(agent, SITE + path)
+    return parse_robots_txt(text.encode()).allows(agent, SITE + path)
 
 
 SIMPLE_EXAMPLE = """\
@@ -333,7 +333,7 @@ def test_section_2_2_lines_end_at_no_other_character() -> None:
 
 @pytest.mark.parametrize("status", [200, 203, 206])
 def test_section_2_3_1_1_success(status: int) -> None:
-    verdict = judge(status, b"User-agent: *\nDisallow: /a")
+    verdict = judge_robots_txt(status, b"User-agent: *\nDisallow: /a")
     assert verdict is not None
     assert not verdict.allows("gossamer", f"{SITE}/a")
     assert verdict.allows("gossamer", f"{SITE}/b")
@@ -341,13 +341,13 @@ def test_section_2_3_1_1_success(status: int) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_section_2_3_1_2_redirects_that_lead_nowhere_allow_all(status: int) -> None:
-    assert judge(status, b"User-agent: *\nDisallow: /") is ALLOW_ALL
+    assert judge_robots_txt(status, b"User-agent: *\nDisallow: /") is ALLOW_ALL
     assert robots_txt.MAX_REDIRECTS >= 5
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
 def test_section_2_3_1_3_unavailable_allows_all(status: int) -> None:
-    verdict = judge(status, b"User-agent: *\nDisallow: /")
+    verdict = judge_robots_txt(status, b"User-agent: *\nDisallow: /")
     assert verdict is ALLOW_ALL
     assert verdict.allows("gossamer", f"{SITE}/a")
     assert verdict.crawl_delay_s("gossamer") is None
@@ -356,7 +356,7 @@ def test_section_2_3_1_3_unavailable_allows_all(status: int) -> None:
 
 @pytest.mark.parametrize("status", [0, 500, 502, 503, 504, 599])
 def test_section_2_3_1_4_unreachable_forbids_all(status: int) -> None:
-    assert judge(status, b"User-agent: *\nAllow: /") is None
+    assert judge_robots_txt(status, b"User-agent: *\nAllow: /") is None
 
 
 def test_section_2_3_1_5_lines_that_are_no_records_are_passed_over() -> None:
@@ -367,13 +367,13 @@ def test_section_2_3_1_5_lines_that_are_no_records_are_passed_over() -> None:
 
 @pytest.mark.parametrize("status", [200, 301, 404, 429, 503, 0])
 def test_section_2_4_nothing_is_kept_for_longer_than_a_day(status: int) -> None:
-    assert 0 < robots_txt.keep_s(status) <= 24 * 3600
+    assert 0 < robots_txt.keep_robots_s(status) <= 24 * 3600
 
 
 def test_section_2_5_500_kib_are_read() -> None:
     tail = b"\nDisallow: /a"
     head = b"User-agent: *\n"
-    rules = parse(head + b"#" * (500 * 1024 - len(head) - len(tail)) + tail)
+    rules = parse_robots_txt(head + b"#" * (500 * 1024 - len(head) - len(tail)) + tail)
     assert not rules.allows("gossamer", f"{SITE}/a")
 
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.web import robots_txt
-from gossamer.web.robots_txt import judge, keep_s, parse
+from gossamer.web.robots_txt import judge_robots_txt, keep_robots_s, parse_robots_txt
 
 SITE = "http://a.test"
 
 
 def allowed(body: bytes, path: str) -> bool:
-    return parse(body).allows("gossamer", SITE + path)
+    return parse_robots_txt(body).allows("gossamer", SITE + path)
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_misspellings_of_user_agent(field: str) -> None:
 
 @pytest.mark.parametrize("field", ["site-map", "Sitemaps", "SITEMAP"])
 def test_misspellings_of_sitemap(field: str) -> None:
-    assert parse(f"{field}: http://a.test/s".encode()).sitemaps == ["http://a.test/s"]
+    assert parse_robots_txt(f"{field}: http://a.test/s".encode()).sitemaps == ["http://a.test/s"]
 
 
 @pytest.mark.parametrize("field", ["crawl delay", "crawldelay", "Crawl-Delay"])
 def test_misspellings_of_crawl_delay(field: str) -> None:
-    assert parse(f"User-agent: *\n{field}: 3".encode()).crawl_delay_s("gossamer") == 3
+    assert parse_robots_txt(f"User-agent: *\n{field}: 3".encode()).crawl_delay_s("gossamer") == 3
 
 
 @pytest.mark.parametrize("field", ["foo", "no-disallow", "dis allow", "user", "agent", ""])
@@ -53,7 +53,7 @@ def test_other_words_are_no_fields(field: str) -> None:
 def test_a_colon_may_be_missing_before_a_single_word() -> None:
     assert not allowed(b"User-agent gossamer\nDisallow\t/a", "/a")
     assert not allowed(b"user agent gossamer\nDisallow /a", "/a")
-    assert parse(b"Sitemap http://a.test/s").sitemaps == ["http://a.test/s"]
+    assert parse_robots_txt(b"Sitemap http://a.test/s").sitemaps == ["http://a.test/s"]
 
 
 def test_prose_is_no_rule() -> None:
@@ -65,9 +65,9 @@ def test_prose_is_no_rule() -> None:
 @pytest.mark.parametrize("agent", [b"", b"/1.0", b"(all)", b"\xe3\x83\x84", b"*bot", b"gossamer*x"])
 def test_what_names_no_agent_still_begins_a_group(agent: bytes) -> None:
     text = b"User-agent: *\nDisallow: /a\nUser-agent: %s\nDisallow: /b" % agent
-    assert not parse(text).allows("other", f"{SITE}/a")
-    assert parse(text).allows("other", f"{SITE}/b")
-    assert parse(b"User-agent: %s\nDisallow: /" % agent).allows("", f"{SITE}/b")
+    assert not parse_robots_txt(text).allows("other", f"{SITE}/a")
+    assert parse_robots_txt(text).allows("other", f"{SITE}/b")
+    assert parse_robots_txt(b"User-agent: %s\nDisallow: /" % agent).allows("", f"{SITE}/b")
 
 
 def test_everyone_may_be_followed_by_words() -> None:
@@ -141,7 +141,7 @@ def test_a_url_with_lone_surrogates_is_judged() -> None:
 )
 def test_a_crawl_delay_is_a_number_of_seconds(value: str, delay_s: float | None) -> None:
     text = f"User-agent: *\nCrawl-delay: {value}\nDisallow: /a"
-    assert parse(text.encode()).crawl_delay_s("gossamer") == delay_s
+    assert parse_robots_txt(text.encode()).crawl_delay_s("gossamer") == delay_s
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_a_crawl_delay_is_a_number_of_seconds(value: str, delay_s: float | None)
     ],
 )
 def test_the_crawl_delay_of_a_group(text: bytes, delay_s: float | None) -> None:
-    assert parse(text).crawl_delay_s("gossamer") == delay_s
+    assert parse_robots_txt(text).crawl_delay_s("gossamer") == delay_s
 
 
 def test_a_crawl_delay_is_for_the_agents_above_it() -> None:
     """To the RFC this is one group, and so it is for its rules."""
-    rules = parse(b"User-agent: slurp\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /a")
+    rules = parse_robots_txt(b"User-agent: slurp\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /a")
     assert rules.crawl_delay_s("slurp") == 9
     assert rules.crawl_delay_s("gossamer") is None
     assert not rules.allows("slurp", f"{SITE}/a")
@@ -174,7 +174,7 @@ def test_a_crawl_delay_is_for_the_agents_above_it() -> None:
 
 
 def test_sitemaps_stand_anywhere_and_belong_to_nobody() -> None:
-    rules = parse(
+    rules = parse_robots_txt(
         b"Sitemap: http://a.test/1.xml\nUser-agent: *\nDisallow: /x\nSitemap:https://b.test/2?c=d\n"
         b"User-agent: b\nSITEMAP: http://a.test/\xe3\x83\x84.xml # new\nSitemap: http://a.test/1.xml"
     )
@@ -188,23 +188,23 @@ def test_sitemaps_stand_anywhere_and_belong_to_nobody() -> None:
 @pytest.mark.parametrize("value", ["/sitemap.xml", "//a.test/s"])
 def test_a_sitemap_may_be_a_path(value: str) -> None:
     """To sitemaps.org it is a whole URL. A file does not know from where it was read."""
-    assert parse(f"Sitemap: {value}".encode()).sitemaps == [value]
+    assert parse_robots_txt(f"Sitemap: {value}".encode()).sitemaps == [value]
 
 
 @pytest.mark.parametrize("value", [b"", b"/", b"sitemap.xml", b"http:/", b"http:a", b"none: /"])
 def test_what_is_neither_a_url_nor_a_path_is_no_sitemap(value: bytes) -> None:
-    assert parse(b"Sitemap: " + value).sitemaps == []
+    assert parse_robots_txt(b"Sitemap: " + value).sitemaps == []
 
 
 def test_sitemaps_are_bounded() -> None:
     body = b"".join(b"Sitemap: http://a.test/%d\n" % n for n in range(2 * robots_txt.MAX_SITEMAPS))
-    assert len(parse(body).sitemaps) == robots_txt.MAX_SITEMAPS
+    assert len(parse_robots_txt(body).sitemaps) == robots_txt.MAX_SITEMAPS
 
 
 def test_the_list_of_sitemaps_is_the_caller_s_own() -> None:
     body = b"Sitemap: http://a.test/s"
-    parse(body).sitemaps.clear()
-    assert parse(body).sitemaps == ["http://a.test/s"]
+    parse_robots_txt(body).sitemaps.clear()
+    assert parse_robots_txt(body).sitemaps == ["http://a.test/s"]
 
 
 # Verdicts on answers.
@@ -212,18 +212,18 @@ def test_the_list_of_sitemaps_is_the_caller_s_own() -> None:
 
 def test_a_server_that_is_asked_too_much_forbids_all() -> None:
     """To RFC 9309 §2.3.1.3 a 429 is a 4xx like others."""
-    assert judge(429, b"") is None
+    assert judge_robots_txt(429, b"") is None
 
 
 def test_what_is_no_status_forbids_all() -> None:
-    assert judge(100, b"") is None
-    assert judge(-1, b"") is None
-    assert judge(999, b"") is None
+    assert judge_robots_txt(100, b"") is None
+    assert judge_robots_txt(-1, b"") is None
+    assert judge_robots_txt(999, b"") is None
 
 
 def test_a_verdict_for_want_of_an_answer_is_kept_for_an_hour() -> None:
-    assert [keep_s(status) for status in (0, 429, 503)] == [3_600] * 3
-    assert [keep_s(status) for status in (200, 301, 404)] == [86_400] * 3
+    assert [keep_robots_s(status) for status in (0, 429, 503)] == [3_600] * 3
+    assert [keep_robots_s(status) for status in (200, 301, 404)] == [86_400] * 3
 
 
 # Limits.
@@ -251,7 +251,7 @@ def test_a_line_is_read_up_to_its_limit() -> None:
 
 def test_the_same_bytes_are_parsed_once() -> None:
     text = "User-agent: *\nDisallow: /the-same-bytes"
-    assert parse(text.encode()) is parse(text.encode())
+    assert parse_robots_txt(text.encode()) is parse_robots_txt(text.encode())
 
 
 def test_the_cache_forgets_what_was_not_asked_for_longest() -> None:
@@ -315,7 +315,7 @@ def test_a_hostile_file_is_read_in_bounded_memory(name: str) -> None:
 @given(st.binary(max_size=400) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_make_it_fail(body: bytes) -> None:
     for text in (body, b"User-agent: *\n" + body):
-        rules = parse(text)
+        rules = parse_robots_txt(text)
         assert rules.allows("gossamer", f"{SITE}/x?y") in {True, False}
         delay_s = rules.crawl_delay_s("gossamer")
         assert delay_s is None or 0 <= delay_s <= robots_txt.MAX_CRAWL_DELAY_S
@@ -324,4 +324,4 @@ def test_no_bytes_make_it_fail(body: bytes) -> None:
 
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_no_agent_and_no_url_make_it_fail(agent: str, url: str) -> None:
-    assert parse(b"User-agent: *\nDisallow: /").allows(agent, url) is False
+    assert parse_robots_txt(b"User-agent: *\nDisallow: /").allows(agent, url) is False

@@ -18,8 +18,7 @@ def _folder(context: typer.Context, given: str) -> str:
 
 
 CrawlFolder = Annotated[
-    str,
-    typer.Argument(metavar="CRAWL", help="Folder of the crawl.", callback=_folder),
+    str, typer.Argument(metavar="CRAWL", help="Folder of the crawl.", callback=_folder)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON instead of text.")]
 SeedUrls = Annotated[

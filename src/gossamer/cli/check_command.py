@@ -41,16 +41,16 @@ def check(
 
     console = Console(stderr=True)
     with Crawl.open(crawl) as opened:
-        whole = _is_whole(opened.work, console)
+        whole = _print_check(opened.work, console)
         if repair and not whole:
             with StepProgress(opened.work, console) as progress:
                 opened.repair(progress.announce, progress.report)
-            whole = _is_whole(opened.work, console)
+            whole = _print_check(opened.work, console)
     if not whole:
         raise typer.Exit(1)
 
 
-def _is_whole(work: Workspace, console: Console) -> bool:
+def _print_check(work: Workspace, console: Console) -> bool:
     """Print what is wrong with a crawl, and return whether nothing is."""
     from rich.progress import Progress
 
@@ -66,14 +66,14 @@ def _is_whole(work: Workspace, console: Console) -> bool:
             progress.advance(task, file.bytes)
             if error is not None:
                 damaged += 1
-                _complain(console, error)
+                _print_finding(console, error)
     if damaged:
         typer.echo(f"gossamer: {damaged:,} of {state} are damaged or missing", err=True)
         return False
     with work.errors():
         wrong = list(checks.check_contents(work))
     for sentence in wrong:
-        _complain(console, sentence)
+        _print_finding(console, sentence)
     if wrong:
         typer.echo(f"gossamer: {state} are whole, but their contents do not agree", err=True)
         return False
@@ -81,5 +81,5 @@ def _is_whole(work: Workspace, console: Console) -> bool:
     return True
 
 
-def _complain(console: Console, what: object) -> None:
+def _print_finding(console: Console, what: object) -> None:
     console.print(f"gossamer: {what}", markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.arguments import CrawlFolder, SeedLists, SeedUrls
-from gossamer.cli.gossamer_toml import new_settings, set_up
+from gossamer.cli.gossamer_toml import install_gossamer_toml, toml_text
 
 
 def _checked_host(host: str | None) -> str | None:
@@ -48,9 +48,9 @@ def init(
     if settings is not None:
         if contact:
             raise typer.BadParameter("with --settings, it belongs there", param_hint="--contact")
-        set_up(crawl, settings)
+        install_gossamer_toml(crawl, settings)
         return
-    Crawl.create(crawl, new_settings(contact), keep_settings=not contact)
+    Crawl.create(crawl, toml_text(contact), keep_settings=not contact)
     typer.echo(f"created {crawl}; next: gossamer crawl {crawl} URL...")
 
 
@@ -259,7 +259,7 @@ def demo(
     from gossamer.cli import demo as show
 
     path = str(folder)
-    show.run(folder, Console(), hosts)
+    show.run_demo(folder, Console(), hosts)
     typer.echo(
         f'\nnext: gossamer search {path} "words"\n      gossamer status {path}\n'
         f"      gossamer serve {path}"

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from gossamer.api.crawl import Crawl
-from gossamer.cli.gossamer_toml import apply, new_settings, own_hosts, require_contact
+from gossamer.cli.gossamer_toml import apply_contact, hosts_of_seeds, require_contact, toml_text
 from gossamer.cli.step_commands import print_bad_line, print_report
 from gossamer.cli.step_progress import StepLines, StepProgress
 from gossamer.errors import NotACrawl, WorkerDied
@@ -20,7 +20,7 @@ from gossamer.status import nothing_fetched
 from gossamer.status.human_units import moment
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import Store
-from gossamer.web.seed_lists import check
+from gossamer.web.seed_lists import check_seeds
 from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 def run(path: str, asked: Asked) -> None:
     """Crawl. Raises NothingFetched, and what the steps do."""
     with _open_or_create(path, asked) as crawl, crawl.work.errors():
-        _prepare(crawl, asked)
+        _prepare_crawl_run(crawl, asked)
         nothing_fetched.require_seeds(crawl.work)
         _crawl_until_nothing_is_due(crawl, asked)
     if not asked.as_json:
@@ -64,9 +64,9 @@ def run_forever(path: str, asked: Asked, line: Line) -> None:
         crawl.work.store.holder = line.holder
         with crawl.work.errors():
             if kept is None:
-                contact, own = _prepare(crawl, asked)
+                contact, own = _prepare_crawl_run(crawl, asked)
                 kept = Kept(crawl.work.config, contact, own)
-            progress = _progress(crawl, asked)
+            progress = _crawl_progress(crawl, asked)
             try:
                 crawl_forever(crawl, progress, kept, line)
             except WorkerDied as error:
@@ -75,11 +75,11 @@ def run_forever(path: str, asked: Asked, line: Line) -> None:
                 raise typer.Exit(LOST_WORKER) from None
 
 
-def _prepare(crawl: Crawl, asked: Asked) -> tuple[str, tuple[str, ...]]:
+def _prepare_crawl_run(crawl: Crawl, asked: Asked) -> tuple[str, tuple[str, ...]]:
     """Do what comes before the first round; return the contact and own hosts for this run."""
-    own = own_hosts(asked.urls) if asked.own else ()
+    own = hosts_of_seeds(asked.urls) if asked.own else ()
     if asked.contact or own:
-        apply(crawl, asked.contact, own)
+        apply_contact(crawl, asked.contact, own)
     if asked.urls or asked.lists:
         crawl.inject(asked.urls, asked.lists, print_bad_line)
     if asked.refresh or asked.refresh_matching:
@@ -95,8 +95,8 @@ def _open_or_create(path: str, asked: Asked) -> Crawl:
         if not asked.urls and not asked.lists:
             raise _seedless(absent, path) from None
         # Bad seeds must not leave an empty crawl behind.
-        check(asked.urls, asked.lists, UrlRules())
-        return Crawl.create(path, new_settings(asked.contact), keep_settings=True)
+        check_seeds(asked.urls, asked.lists, UrlRules())
+        return Crawl.create(path, toml_text(asked.contact), keep_settings=True)
 
 
 def _opened_again(path: str, kept: Kept) -> Crawl:
@@ -107,12 +107,12 @@ def _opened_again(path: str, kept: Kept) -> Crawl:
     return Crawl(Workspace(Store.open(open_backend(path)), kept.config))
 
 
-def _progress(crawl: Crawl, asked: Asked) -> StepLines | StepProgress:
+def _crawl_progress(crawl: Crawl, asked: Asked) -> StepLines | StepProgress:
     return StepLines(crawl.work) if asked.as_json else StepProgress(crawl.work, Console())
 
 
 def _crawl_until_nothing_is_due(crawl: Crawl, asked: Asked) -> None:
-    with _progress(crawl, asked) as progress:
+    with _crawl_progress(crawl, asked) as progress:
         reports = crawl.run(asked.rounds, asked.minutes, progress.announce, progress.report)
         error = nothing_fetched.why_nothing(
             crawl.work, reports, seeds_given=bool(asked.urls or asked.lists)

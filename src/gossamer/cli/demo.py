@@ -47,10 +47,10 @@ host_overrides = {{ "*.test" = "{address}" }}
 """
 
 
-def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
+def run_demo(folder: Path, console: Console, hosts: int = HOSTS) -> None:
     """Crawl the demo's web into `folder`, replacing an earlier demo, and print a summary."""
     started = time.monotonic()
-    _clear(folder)
+    _clear_demo(folder)
     docs = doc_folders()
     web = Web(hosts=hosts, docs=docs)
     console.print(
@@ -65,10 +65,10 @@ def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
         crawl.inject(web.seeds())
         with StepProgress(crawl.work, console) as progress:
             steps = crawl.run(ROUNDS, MINUTES, progress.announce, progress.report)
-        console.print(_summary(crawl, steps, time.monotonic() - started))
+        console.print(_demo_summary(crawl, steps, time.monotonic() - started))
 
 
-def _clear(folder: Path) -> None:
+def _clear_demo(folder: Path) -> None:
     """Remove an earlier demo. Raises UsageError if the folder holds anything else."""
     if not folder.exists():
         return
@@ -81,7 +81,7 @@ def _clear(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _summary(crawl: Crawl, steps: list[StepReport], seconds: float) -> Table:
+def _demo_summary(crawl: Crawl, steps: list[StepReport], seconds: float) -> Table:
     manifest = crawl.work.store.manifest
     requests = sum(layer.rows for layer in manifest.layers("responses"))
     crawling_s = sum(s.seconds for s in steps if s.step in ROUND)

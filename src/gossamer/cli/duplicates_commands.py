@@ -81,11 +81,11 @@ def show(
         named = msgspec.structs.asdict(found)
         echo_json(msgspec.json.encode({"url": normal, **named, "redirects": redirects}))
         return
-    for line in _lines(normal, found, redirects):
+    for line in _duplicates_lines(normal, found, redirects):
         typer.echo(printable(line))
 
 
-def _lines(url: str, found: Duplicates, redirects: list[str]) -> Iterator[str]:
+def _duplicates_lines(url: str, found: Duplicates, redirects: list[str]) -> Iterator[str]:
     left_out = found.left_out
     yield f"{url} is in the index" if left_out is None else f"{url} is not in the index: {left_out}"
     if total := found.versions_total:
@@ -135,12 +135,12 @@ def rules(
         echo_json(msgspec.json.encode({"total": len(found), "rules": listed}))
         return
     for rule in shown:
-        _print(rule)
+        _print_url_rule(rule)
     if len(found) > len(shown):
         typer.echo(f"and {len(found) - len(shown):,} more: --limit", err=True)
 
 
-def _print(rule: UrlRule) -> None:
+def _print_url_rule(rule: UrlRule) -> None:
     typer.echo(f"{rule.rule}  {rule.state:12}  {printable(rule.title)}")
     typer.echo(
         f"    {rule.supports:,} agree, {rule.contradictions:,} differ, in rounds "

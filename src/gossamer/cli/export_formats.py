@@ -47,13 +47,13 @@ def _add_missing_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordB
     return batch.select(schema.names).cast(schema)
 
 
-def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
+def _export_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
     with pa.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch)
 
 
-def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
+def _export_csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
     """Write CSV (RFC 4180) with a header. Lists become JSON, and bytes base64, as in JSON.
 
     Spreadsheets run texts that begin like a formula (CWE-1236), and pages choose their texts. As
@@ -76,24 +76,24 @@ def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) ->
                 texts = [None if v is None else encode(v) for v in columns[i].to_pylist()]
                 columns[i] = pa.array(texts, pa.binary()).cast(pa.string())
             harmless = [
-                _harmless(column) if pa.types.is_string(column.type) else column
+                _harmless_in_spreadsheets(column) if pa.types.is_string(column.type) else column
                 for column in columns
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(harmless, schema=flat))
 
 
-def _harmless(texts: pa.Array) -> pa.Array:
+def _harmless_in_spreadsheets(texts: pa.Array) -> pa.Array:
     marked = pc.binary_join_element_wise("'", texts, "")
     return pc.if_else(pc.match_substring_regex(texts, FORMULA), marked, texts)
 
 
-def _jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:  # noqa: ARG001  # same signature as the others
+def _export_jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:  # noqa: ARG001  # same signature as the others
     encoder = msgspec.json.Encoder()
     out.writelines(encoder.encode_lines(batch.to_pylist()) for batch in batches)
 
 
 FORMS: Mapping[str, Callable[[Iterable[pa.RecordBatch], pa.Schema, BinaryIO], None]] = {
-    "parquet": _parquet,
-    "csv": _csv,
-    "jsonl": _jsonl,
+    "parquet": _export_parquet,
+    "csv": _export_csv,
+    "jsonl": _export_jsonl,
 }

@@ -79,7 +79,7 @@ def fakeweb_command(
         hostile=hostile,
         tls=tls,
     )
-    uvloop.run(_serve(web, port, addresses, log))
+    uvloop.run(_serve_fakeweb(web, port, addresses, log))
 
 
 def docs_option(text: str) -> tuple[str, Path]:
@@ -94,7 +94,7 @@ def docs_option(text: str) -> tuple[str, Path]:
     return (name if equals else folder_host(path)), path
 
 
-async def _serve(web: Web, port: int, addresses: int, log: Path | None) -> None:
+async def _serve_fakeweb(web: Web, port: int, addresses: int, log: Path | None) -> None:
     import asyncio
     import signal
 

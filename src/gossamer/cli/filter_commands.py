@@ -67,7 +67,7 @@ def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
         off = "" if each.enabled else ", disabled"
         typer.echo(printable(f"{each.rule.text}  ({each.place}{off})"))
         if each.evidence is not None:
-            typer.echo(f"    {_evidence(each.evidence)}")
+            typer.echo(f"    {_rule_evidence(each.evidence)}")
 
 
 def try_out(
@@ -89,13 +89,13 @@ def try_out(
         import msgspec
 
         tested = [
-            {"url": each.url, "reason": each.reason, "rule": _rule_name(each.rule)}
+            {"url": each.url, "reason": each.reason, "rule": _filter_rule_name(each.rule)}
             for each in found
         ]
         echo_json(msgspec.json.encode(tested))
         return
     for each in found:
-        rule = _rule_name(each.rule)
+        rule = _filter_rule_name(each.rule)
         decides = "no rule matches" if rule is None else rule
         if each.words is None:
             verdict = f"let in: {decides}"
@@ -110,8 +110,7 @@ def add(
     crawl: CrawlFolder,
     rules: RuleTexts = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="FILE", help="A file with one rule per line."),
+        Path | None, typer.Option("--file", metavar="FILE", help="A file with one rule per line.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,16 +122,16 @@ def add(
     Example: gossamer filter add my-web "deny prefix https://example.org/tags/"
     """
     from gossamer.api.crawl import Crawl
-    from gossamer.rules.filter_rules.rule_syntax import read_lines
+    from gossamer.rules.filter_rules.rule_syntax import read_rule_lines
 
     if not rules and file is None:
         raise typer.BadParameter("give a rule or --file FILE", param_hint="RULE")
     with Crawl.open(crawl) as opened:
         if file is not None:
-            lines = read_lines(file, "give a UTF-8 file with one rule per line")
-            _print(opened.filters.add(lines, f"{file}, line"), as_json)
+            lines = read_rule_lines(file, "give a UTF-8 file with one rule per line")
+            _print_done(opened.filters.add(lines, f"{file}, line"), as_json)
         if rules:
-            _print(opened.filters.add(rules), as_json)
+            _print_done(opened.filters.add(rules), as_json)
 
 
 def remove(
@@ -150,7 +149,7 @@ def remove(
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.remove(rules)
-    _print(done, as_json)
+    _print_done(done, as_json)
 
 
 def disable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
@@ -162,7 +161,7 @@ def disable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.disable(rule)
-    _print(done, as_json)
+    _print_done(done, as_json)
 
 
 def enable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
@@ -174,7 +173,7 @@ def enable(crawl: CrawlFolder, rule: RuleText, as_json: AsJson = False) -> None:
 
     with Crawl.open(crawl) as opened:
         done = opened.filters.enable(rule)
-    _print(done, as_json)
+    _print_done(done, as_json)
 
 
 def apply(
@@ -201,10 +200,12 @@ def apply(
     if as_json:
         import msgspec
 
-        refused = [each._asdict() | {"rule": _rule_name(each.rule)} for each in found.refused]
+        refused = [
+            each._asdict() | {"rule": _filter_rule_name(each.rule)} for each in found.refused
+        ]
         echo_json(msgspec.json.encode(found._asdict() | {"refused": refused}))
         return
-    _print_applied(found)
+    _print_applied_filters(found)
 
 
 def generate(
@@ -243,25 +244,25 @@ def generate(
         for rule in each.rules:
             typer.echo(printable(rule if not each.lost else f"not made: {rule}"))
         cut_off = f"; {each.lost:,} of them would be cut off" if each.lost else ""
-        typer.echo(f"    {_evidence(each.evidence)}{cut_off}")
+        typer.echo(f"    {_rule_evidence(each.evidence)}{cut_off}")
     for domain in found.unproved:
         typer.echo(printable(f"{domain}: no rules, as no links lead from a seed to fit pages"))
     if found.report is None:
         typer.echo("no rule was stored")
     else:
-        _print(found.report, as_json)
+        _print_done(found.report, as_json)
 
 
-def _evidence(evidence: Evidence) -> str:
+def _rule_evidence(evidence: Evidence) -> str:
     return (
         f"{evidence.pages:,} pages, none fit of {evidence.asked:,} asked for; "
         f"{evidence.domain_fit:,} fit in the domain, {evidence.reached:,} to be reached"
     )
 
 
-def _print_applied(found: AppliedFilters) -> None:
+def _print_applied_filters(found: AppliedFilters) -> None:
     for each in found.refused:
-        rule = _rule_name(each.rule)
+        rule = _filter_rule_name(each.rule)
         typer.echo(printable(f"{each.pages:>10,}  {each.reason if rule is None else rule}"))
         for url in each.samples:
             typer.echo(printable(f"{'':12}{url}"))
@@ -275,11 +276,11 @@ def _print_applied(found: AppliedFilters) -> None:
         typer.echo(f"{counts['seeds_kept']:,} refused pages are seeds, and are kept")
 
 
-def _rule_name(rule: PlacedRule | None) -> str | None:
+def _filter_rule_name(rule: PlacedRule | None) -> str | None:
     return None if rule is None else f"{rule.rule.text} ({rule.place})"
 
 
-def _print(done: StepReport, as_json: bool) -> None:
+def _print_done(done: StepReport, as_json: bool) -> None:
     from gossamer.cli.step_commands import print_report
 
     print_report(done, as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from gossamer.cli.gossamer_toml import overridden
+from gossamer.cli.gossamer_toml import with_contact
 from gossamer.cli.supervisor import RENEW
 from gossamer.cli.systemd_notification import Watchdog, tree_bytes
 from gossamer.flow import rounds
@@ -42,37 +42,37 @@ class Kept(NamedTuple):
     """What the command line adds to settings that are read anew."""
 
 
-class Standing(Listener):
+class ForeverListener(Listener):
     """Shows a crawl without end to its user and to systemd, and ends a process that has grown."""
 
     def __init__(
         self, work: Workspace, progress: StepProgress | StepLines, kept: Kept, line: Line
     ) -> None:
-        self._work, self._progress, self._kept, self._line = work, progress, kept, line
+        self._work, self._progress, self._kept, self._supervisor = (work, progress, kept, line)
         self.is_waiting = True
         """Whether it waits on purpose: until a page is due, or for its turn."""
         self._reports: list[StepReport] = []
         """Of the steps since it waited."""
         self._first_bytes = 0
         """The memory after a round that followed a harvest; 0: there was none yet."""
-        self._has_harvested = False
+        self._was_harvested = False
 
     def begins(self) -> None:
-        self._line.keep(self._kept)
-        self._line.tell(READY="1")
+        self._supervisor.keep(self._kept)
+        self._supervisor.tell(READY="1")
 
     def announce(self, step: str, round_: int) -> None:
         self.is_waiting = False
-        self._line.tell(STATUS=f"round {round_}: {step}")
+        self._supervisor.tell(STATUS=f"round {round_}: {step}")
         self._progress.announce(step, round_)
 
     def report(self, done: StepReport) -> None:
         self._reports.append(done)
-        self._has_harvested |= done.step == LAST
+        self._was_harvested |= done.step == LAST
         self._progress.report(done)
 
     def may_end(self) -> None:
-        if not self._has_harvested:
+        if not self._was_harvested:
             return
         now_bytes = tree_bytes()
         self._first_bytes = self._first_bytes or now_bytes
@@ -87,28 +87,28 @@ class Standing(Listener):
         if (error := why_nothing(self._work, self._reports, seeds_given=False)) is not None:
             self._progress.tell("nothing", str(error))
         self._reports.clear()
-        self._line.tell(STATUS=idle_until(due_ms))
+        self._supervisor.tell(STATUS=idle_until(due_ms))
         self._progress.tell("wait", idle_until(due_ms))
 
     def settings(self, read: Config) -> Config:
         self._progress.tell("settings", "the settings were read anew")
-        config = overridden(self._kept.contact, self._kept.own, read)
-        self._keep(config)
+        config = with_contact(self._kept.contact, self._kept.own, read)
+        self._hand_on(config)
         return config
 
     def refused(self, error: ConfigError) -> None:
         self._progress.tell("refused", f"{error}\n  → until then, the last valid settings count")
-        self._keep(self._work.config)
+        self._hand_on(self._work.config)
 
-    def _keep(self, config: Config) -> None:
+    def _hand_on(self, config: Config) -> None:
         self._kept = self._kept._replace(config=config)
-        self._line.keep(self._kept)
+        self._supervisor.keep(self._kept)
 
 
 def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, line: Line) -> None:
     """Crawl until a signal or an error ends it. Raises Exit when another process must go on."""
     work = crawl.work
-    standing = Standing(work, progress, kept, line)
+    standing = ForeverListener(work, progress, kept, line)
 
     def is_resting() -> bool:
         is_paused = pausing.reason(work.root, work.config.store.min_free_gb) is not None

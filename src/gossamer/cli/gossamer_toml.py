@@ -45,11 +45,11 @@ def require_contact(crawl: Crawl) -> str:
         raise no_contact_error(crawl.path, stranger)
     typer.echo(f"{stranger} is not your host: its webmaster must be able to reach you.")
     contact: str = typer.prompt("Your URL or e-mail address")
-    apply(crawl, contact)
+    apply_contact(crawl, contact)
     return contact
 
 
-def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
+def hosts_of_seeds(urls: Iterable[str]) -> tuple[str, ...]:
     """The host names of these seeds, without ports, for `fetch.own_hosts`."""
     from gossamer.web.seed_lists import normalize_seed
     from gossamer.web.urls import UrlRules, host_of
@@ -59,7 +59,7 @@ def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
+def with_contact(contact: str, own: tuple[str, ...], config: Config) -> Config:
     """Settings with a contact, if it is not empty, and more own hosts."""
     from msgspec.structs import replace
 
@@ -68,21 +68,21 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
     return replace(config, fetch=replace(fetch, contact=contact or fetch.contact, own_hosts=own))
 
 
-def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
+def apply_contact(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
     """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
     from gossamer.state.settings_file import replace_settings
     from gossamer.storage import opening
     from gossamer.storage.names import CONFIG_NAME
 
     before = crawl.work.config.fetch
-    crawl.work.config = overridden(contact, own, crawl.work.config)
-    after = new_settings(before.contact or contact, crawl.work.config.fetch.own_hosts)
+    crawl.work.config = with_contact(contact, own, crawl.work.config)
+    after = toml_text(before.contact or contact, crawl.work.config.fetch.own_hosts)
     path = f"{crawl.path}/{CONFIG_NAME}"
-    if opening.read(path).decode() == new_settings(before.contact, before.own_hosts) != after:
+    if opening.read(path).decode() == toml_text(before.contact, before.own_hosts) != after:
         replace_settings(crawl.path, after)
 
 
-def set_up(path: str, settings: Path) -> None:
+def install_gossamer_toml(path: str, settings: Path) -> None:
     """Give a crawl these settings; create it if it does not exist. Raises ConfigError."""
     from gossamer import config as configs
     from gossamer.api.crawl import Crawl
@@ -103,16 +103,16 @@ def set_up(path: str, settings: Path) -> None:
         typer.echo(f"{path} has the settings of {settings} now")
 
 
-def new_settings(contact: str = "", own: tuple[str, ...] = ()) -> str:
+def toml_text(contact: str = "", own: tuple[str, ...] = ()) -> str:
     """The text of gossamer.toml as `init` writes it. Raises ConfigError."""
-    text = SETTINGS.format(contact=_toml_safe(contact))
+    text = SETTINGS.format(contact=_contact_as_toml(contact))
     if not own:
         return text
     line = f"own_hosts = {json.dumps(own)}   # your own hosts: several connections, no delay\n"
     return text.replace("\n[filter]", f"{line}\n[filter]")
 
 
-def _toml_safe(contact: str) -> str:
+def _contact_as_toml(contact: str) -> str:
     """A contact, escaped for the quotes in SETTINGS. Raises ConfigError."""
     from gossamer.config import checked_line
 

@@ -58,7 +58,7 @@ def farms(
     from gossamer.links.farm_signs import FarmSign
     from gossamer.state.workspace import Workspace
 
-    found = _rows(Workspace.open(crawl))
+    found = _farm_rows(Workspace.open(crawl))
     shown = msgspec.convert(found.slice(0, limit).to_pylist(), list[FarmSign])
     if as_json:
         echo_json(msgspec.json.encode({"total": found.num_rows, "farms": shown}))
@@ -69,7 +69,7 @@ def farms(
         typer.echo(f"and {found.num_rows - limit:,} more: --limit", err=True)
 
 
-def _rows(work: Workspace) -> pa.Table:
+def _farm_rows(work: Workspace) -> pa.Table:
     """The rows of the dataset farms; those with the smallest factors are first."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
     group.command()(build)
     group.command("import")(import_graph)
     for direction, text in NEIGHBOURS.items():
-        group.command(direction)(_neighbours(direction, text))
+        group.command(direction)(_graph_neighbours(direction, text))
     for command in (common, path, neighbourhood, host, stats, export):
         group.command()(command)
     graph_analysis_commands.register(group)
@@ -137,7 +137,7 @@ def common(
 
     Example: gossamer graph common my-web https://example.org/a https://example.org/b
     """
-    _print(_graph(crawl, hosts).common(urls, limit, linked=linked), as_json)
+    _print_graph(_open_graph_of(crawl, hosts).common(urls, limit, linked=linked), as_json)
 
 
 def path(
@@ -149,7 +149,7 @@ def path(
 
     Example: gossamer graph path my-web https://example.org/ https://example.org/about
     """
-    found = _graph(crawl, hosts).path(start, end)
+    found = _open_graph_of(crawl, hosts).path(start, end)
     if as_json:
         import msgspec
 
@@ -171,8 +171,7 @@ def neighbourhood(
     hosts: OfHosts = False,
     limit: Around = 50,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Draw it in this file instead, as SVG."),
+        Path | None, typer.Option("-o", "--output", help="Draw it in this file instead, as SVG.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -183,12 +182,12 @@ def neighbourhood(
 
     Example: gossamer graph neighbourhood my-web https://example.org/ --depth 2
     """
-    found = _graph(crawl, hosts).neighbourhood(url, depth, limit)
+    found = _open_graph_of(crawl, hosts).neighbourhood(url, depth, limit)
     if output is not None:
         from gossamer.serve.drawing import link_map
         from gossamer.serve.rendering import drawing_styles, link
 
-        _draw(output, link_map.columns(found, link, drawing_styles()))
+        _draw_graph(output, link_map.columns(found, link, drawing_styles()))
         return
     if as_json:
         import msgspec
@@ -215,7 +214,7 @@ def host(
 
     Example: gossamer graph host my-web example.org
     """
-    found = _graph(crawl, hosts=False).host(name, limit)
+    found = _open_graph_of(crawl, hosts=False).host(name, limit)
     if as_json:
         import msgspec
 
@@ -252,7 +251,7 @@ def stats(
 
     Example: gossamer graph stats my-web --picture degrees.svg
     """
-    graph = _graph(crawl, hosts)
+    graph = _open_graph_of(crawl, hosts)
     degrees, structure = graph.degrees()._asdict(), graph.structure()._asdict()
     bow_tie = structure.pop("bow_tie")
     if picture is not None:
@@ -260,7 +259,7 @@ def stats(
         from gossamer.serve.rendering import drawing_styles
 
         what = "hosts" if hosts else "pages"
-        _draw(picture, charts.degrees_picture(graph.spread, what, drawing_styles()))
+        _draw_graph(picture, charts.degrees_picture(graph.spread, what, drawing_styles()))
     if as_json:
         import msgspec
 
@@ -298,7 +297,7 @@ def export(
     typer.echo(f"{links:,} links in {output}", err=True)
 
 
-def _neighbours(direction: str, text: str) -> Callable[..., None]:
+def _graph_neighbours(direction: str, text: str) -> Callable[..., None]:
     def neighbours(
         crawl: CrawlFolder,
         url: Name,
@@ -306,16 +305,16 @@ def _neighbours(direction: str, text: str) -> Callable[..., None]:
         limit: Limit = NAMES,
         as_json: AsJson = False,
     ) -> None:
-        graph = _graph(crawl, hosts)
+        graph = _open_graph_of(crawl, hosts)
         found = getattr(graph, direction)(url, limit)
         anchors = graph.anchors(url) if direction == "inlinks" and not hosts else None
-        _print(found, as_json, anchors)
+        _print_graph(found, as_json, anchors)
 
     neighbours.__doc__ = text
     return neighbours
 
 
-def _print(found: Linked, as_json: bool, anchors: Mapping[str, str] | None = None) -> None:
+def _print_graph(found: Linked, as_json: bool, anchors: Mapping[str, str] | None = None) -> None:
     """Print names, with anchor texts if there are any; in JSON, as the API does (serve/web)."""
     if as_json:
         import msgspec
@@ -331,14 +330,14 @@ def _print(found: Linked, as_json: bool, anchors: Mapping[str, str] | None = Non
         typer.echo(f"and {found.total - len(found.names):,} more: --limit", err=True)
 
 
-def _draw(path: Path, drawing: str) -> None:
+def _draw_graph(path: Path, drawing: str) -> None:
     from gossamer.cli.query_commands import output_errors
 
     with output_errors(path):
         path.write_text(drawing, "utf-8")
 
 
-def _graph(crawl: str, hosts: bool) -> LinkGraph:
+def _open_graph_of(crawl: str, hosts: bool) -> LinkGraph:
     from gossamer.links.graph.queries import LinkGraph
     from gossamer.state.workspace import Workspace
 

@@ -33,9 +33,7 @@ def inspect(
     crawl: Annotated[
         str | None,
         typer.Option(
-            metavar="CRAWL",
-            help="Use the settings of this crawl.",
-            show_default="default settings",
+            metavar="CRAWL", help="Use the settings of this crawl.", show_default="default settings"
         ),
     ] = None,
     stored: Annotated[
@@ -77,12 +75,12 @@ def inspect(
     from gossamer.state.workspace import Workspace
 
     work = None if crawl is None else Workspace.open(crawl)
-    page = _page(source, url, work, stored)
-    known = _known(work, page.url) if work is not None and stored else Known()
-    _show(source, page, _rules(work, rules), known, as_json, text)
+    page = _inspected_page(source, url, work, stored)
+    known = _known_about_inspected(work, page.url) if work is not None and stored else Known()
+    _show_page(source, page, _rules_for_inspection(work, rules), known, as_json, text)
 
 
-def _page(source: str, url: str | None, work: Workspace | None, stored: bool) -> Page:
+def _inspected_page(source: str, url: str | None, work: Workspace | None, stored: bool) -> Page:
     from gossamer.cli import inspected_sources
     from gossamer.config import Config
 
@@ -94,7 +92,7 @@ def _page(source: str, url: str | None, work: Workspace | None, stored: bool) ->
     return inspected_sources.page_of_file(source, url, config)
 
 
-def _rules(work: Workspace | None, file: str | None) -> Rules:
+def _rules_for_inspection(work: Workspace | None, file: str | None) -> Rules:
     """The rules of a crawl, or the defaults without one. Raises ConfigError."""
     from gossamer.config import Config
     from gossamer.parse.html.site_rules import read_site_rules
@@ -113,7 +111,7 @@ class Known(NamedTuple):
     duplicates: Duplicates | None = None
 
 
-def _known(work: Workspace, url: str) -> Known:
+def _known_about_inspected(work: Workspace, url: str) -> Known:
     from gossamer.dedup.dispositions import duplicates_of
     from gossamer.links.farm_signs import signs_of
     from gossamer.state.lookup import Lookup
@@ -122,14 +120,16 @@ def _known(work: Workspace, url: str) -> Known:
     return Known(signs_of(lookup, url), duplicates_of(lookup, url))
 
 
-def _show(source: str, page: Page, rules: Rules, known: Known, as_json: bool, text: bool) -> None:
+def _show_page(
+    source: str, page: Page, rules: Rules, known: Known, as_json: bool, text: bool
+) -> None:
     from gossamer.parse.process.guarded_parser import GuardedParser
 
     with GuardedParser(rules) as parser:
         parsed = parser.parse(page)
     unread = parsed.outcome in UNREAD
     if as_json:
-        echo_json(_json(page.url, parsed, known))
+        echo_json(_page_json(page.url, parsed, known))
     elif text and not unread:
         from gossamer.cli.terminal import printable
 
@@ -144,7 +144,7 @@ def _show(source: str, page: Page, rules: Rules, known: Known, as_json: bool, te
         raise UsageError(source, f"{parsed.outcome}: {parsed.detail}")
 
 
-def _json(url: str, parsed: ParsedPage, known: Known) -> bytes:
+def _page_json(url: str, parsed: ParsedPage, known: Known) -> bytes:
     """Encode a ParsedPage, its URL and what is known about it; named tuples become objects."""
     import msgspec
 

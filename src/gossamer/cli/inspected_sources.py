@@ -40,8 +40,8 @@ def page_of_file(name: str, url: str | None, config: Config) -> Page:
 
     body = _read_limited(name, config.fetch.max_body_bytes)
     known_as = Path(name).name if name != STDIN else ""
-    address = normal(url or f"http://localhost/{quote(known_as)}", config.urls)
-    return Page(address, _guess_headers(known_as, body), body, datetime.now(UTC))
+    address = normal_source_url(url or f"http://localhost/{quote(known_as)}", config.urls)
+    return Page(address, _guess_file_headers(known_as, body), body, datetime.now(UTC))
 
 
 def page_of_server(url: str, config: Config, folder: str) -> Page:
@@ -52,7 +52,7 @@ def page_of_server(url: str, config: Config, folder: str) -> Page:
     from gossamer.config import reveal_secrets
 
     config = structs.replace(config, fetch=reveal_secrets(config.fetch, folder))
-    return uvloop.run(_fetch(normal(url, config.urls), config))
+    return uvloop.run(_fetch_to_inspect(normal_source_url(url, config.urls), config))
 
 
 def page_of_crawl(work: Workspace, url: str) -> Page:
@@ -60,9 +60,9 @@ def page_of_crawl(work: Workspace, url: str) -> Page:
     from gossamer.parse.step.parse_task import page_of
     from gossamer.parse.step.stored_responses import bodies
 
-    address = normal(url, work.config.urls)
+    address = normal_source_url(url, work.config.urls)
     newer: Visit | None = None
-    for visit in _visits(work, address):
+    for visit in _visits_to_inspect(work, address):
         if visit.outcome == "ok":
             ((answer, stored),) = bodies(work.root, [visit.answer])
             if stored is None:
@@ -73,7 +73,7 @@ def page_of_crawl(work: Workspace, url: str) -> Page:
                     f"gossamer check {work.root} names damaged files; restore them from a copy",
                 )
             if newer is not None:
-                note(f"{newer.summary()}; shown is the page that round {visit.round} stored")
+                note_source(f"{newer.summary()}; shown is the page that round {visit.round} stored")
             return page_of(answer, stored)
         if newer is None and visit.outcome not in ("unchanged", "postponed"):
             newer = visit
@@ -81,7 +81,7 @@ def page_of_crawl(work: Workspace, url: str) -> Page:
     raise UsageError(address, what, f"gossamer inspect {address} --crawl {work.root}")
 
 
-def normal(url: str, rules: UrlRules) -> str:
+def normal_source_url(url: str, rules: UrlRules) -> str:
     from gossamer.web.urls import normalize
 
     address = normalize(url, None, rules)
@@ -94,7 +94,7 @@ def normal(url: str, rules: UrlRules) -> str:
     return address
 
 
-def note(text: str) -> None:
+def note_source(text: str) -> None:
     typer.echo(f"gossamer: {printable(text)}", err=True)
 
 
@@ -112,7 +112,7 @@ class Visit(NamedTuple):
         return f"round {self.round}: {self.outcome}" + (f", {more}" if more else "")
 
 
-def _visits(work: Workspace, url: str) -> Iterator[Visit]:
+def _visits_to_inspect(work: Workspace, url: str) -> Iterator[Visit]:
     """Yield the visits to a URL, the newest first."""
     from gossamer.parse.step.stored_responses import ResponseRow
     from gossamer.state.lookup import Lookup
@@ -124,7 +124,7 @@ def _visits(work: Workspace, url: str) -> Iterator[Visit]:
         yield Visit(answer=answer, **{name: row[name] for name in shown})
 
 
-async def _fetch(url: str, config: Config) -> Page:
+async def _fetch_to_inspect(url: str, config: Config) -> Page:
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.scheme_fetchers import Fetchers
     from gossamer.parse.parsed_page import Page
@@ -134,7 +134,7 @@ async def _fetch(url: str, config: Config) -> Page:
             answer = await fetchers.fetch(Request(url, config.fetch.max_body_bytes))
             if answer.redirect_url is None:
                 break
-            note(f"{url}: {answer.detail}, to {answer.redirect_url}")
+            note_source(f"{url}: {answer.detail}, to {answer.redirect_url}")
             url = answer.redirect_url
         else:
             raise UsageError(
@@ -149,12 +149,12 @@ async def _fetch(url: str, config: Config) -> Page:
         raise UsageError(url, printable(f"{answer.outcome}: {answer.detail}"), remedy)
     if answer.truncated:
         why = answer.detail or "fetch.max_body_bytes"
-        note(f"{url}: cut after {len(answer.body):,} bytes ({why})")
+        note_source(f"{url}: cut after {len(answer.body):,} bytes ({why})")
     fetched = datetime.fromtimestamp(answer.started_ms / 1000, UTC)
-    return Page(url, _headers(answer), answer.body, fetched)
+    return Page(url, _headers_for_parser(answer), answer.body, fetched)
 
 
-def _headers(answer: FetchResult) -> dict[str, str]:
+def _headers_for_parser(answer: FetchResult) -> dict[str, str]:
     """The headers of the response as the parse step would read them from the archive."""
     from gossamer.storage.warc import head_fields, response_head
 
@@ -183,11 +183,11 @@ def _read_limited(name: str, limit: int) -> bytes:
             "give a readable file, or a URL with its scheme (https://…)",
         ) from None
     if len(body) > limit:
-        note(f"{name}: cut after {limit:,} bytes (fetch.max_body_bytes)")
+        note_source(f"{name}: cut after {limit:,} bytes (fetch.max_body_bytes)")
     return body[:limit]
 
 
-def _guess_headers(name: str, body: bytes) -> dict[str, str]:
+def _guess_file_headers(name: str, body: bytes) -> dict[str, str]:
     """A content-type header guessed from the file's name, if the bytes are some kind of text."""
     from gossamer.fetch.file_results import media_type
     from gossamer.parse.reading.type_sniffing import document_type

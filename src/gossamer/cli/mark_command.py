@@ -46,7 +46,7 @@ def mark(
     from gossamer.schedule.order import scoring
 
     if list_:
-        _list(crawl, as_json)
+        _print_marks(crawl, as_json)
         return
     if urls and (fit is None) != forget:
         raise typer.BadParameter("give one of --fit, --unfit and --forget", param_hint="URL")
@@ -61,7 +61,7 @@ def mark(
     print_report(done, as_json)
 
 
-def _list(crawl: str, as_json: bool) -> None:
+def _print_marks(crawl: str, as_json: bool) -> None:
     """Print the marked pages: whether they are wanted, and whether their text is known."""
     from gossamer.api.crawl import Crawl
 

@@ -50,23 +50,23 @@ def print_page(
     """
     console = Console(highlight=False)
     if page.title:
-        console.print(_plain(page.title, "bold"))
-    console.print(_plain(url, "green"), soft_wrap=True)
+        console.print(_plain_text(page.title, "bold"))
+    console.print(_plain_text(url, "green"), soft_wrap=True)
     console.print()
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
-    for name, value in _facts(page):
+    for name, value in _page_facts(page):
         facts.add_row(name, value)
     if rules.sites:
         rule = rule_for(url, rules)
-        facts.add_row("rule", _plain("none matches this URL" if rule is None else rule.name))
+        facts.add_row("rule", _plain_text("none matches this URL" if rule is None else rule.name))
     if page.unmatched:
-        facts.add_row("unmatched", _plain(_join(page.unmatched), "yellow"))
+        facts.add_row("unmatched", _plain_text(_join(page.unmatched), "yellow"))
     for sign in signs:
-        facts.add_row("link farm", _plain(f"{sign.name}: {sign.text}", "yellow"))
-    for name, lines in _standing(duplicates):
-        facts.add_row(name, _plain(lines))
+        facts.add_row("link farm", _plain_text(f"{sign.name}: {sign.text}", "yellow"))
+    for name, lines in _duplicates_facts(duplicates):
+        facts.add_row(name, _plain_text(lines))
     console.print(facts)
     if page.links:
         _print_links(console, page.links, origin_of(url))
@@ -74,9 +74,9 @@ def print_page(
         _print_text(console, page, text)
 
 
-def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
+def _page_facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
     """Yield the label and value of each property of the page that is not empty."""
-    yield "outcome", _plain(page.outcome, COLOURS.get(page.outcome, ""))
+    yield "outcome", _plain_text(page.outcome, COLOURS.get(page.outcome, ""))
     hint = page.language_hint
     language = page.language or ("unknown" if hint else None)
     directives = (name for name, value in page.robots._asdict().items() if value is True)
@@ -96,14 +96,14 @@ def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
         "canonical": page.canonical,
         "alternates": "\n".join(f"{name} {url}" for name, url in page.alternates),
         "robots": _join((*directives, until and f"unavailable after {until}")),
-        "headings": _first(page.headings, SHOWN_HEADINGS),
+        "headings": _first_lines(page.headings, SHOWN_HEADINGS),
         "links": _list_counts(Counter(link.relation for link in page.links)),
         "refused": _list_counts(page.refused),
     }
-    yield from ((name, _plain(value)) for name, value in values.items() if value)
+    yield from ((name, _plain_text(value)) for name, value in values.items() if value)
 
 
-def _standing(duplicates: Duplicates | None) -> Iterator[tuple[str, str]]:
+def _duplicates_facts(duplicates: Duplicates | None) -> Iterator[tuple[str, str]]:
     """Yield the rows about the page's duplicates."""
     if duplicates is None:
         return
@@ -128,7 +128,9 @@ def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None
     for link in links[:SHOWN_LINKS]:
         relation = link.relation + (" nofollow" if link.nofollow else "")
         words = _join((_date(link.dated), link.anchor))
-        table.add_row(relation, _plain(words), _plain(link.dst.removeprefix(origin), "green"))
+        table.add_row(
+            relation, _plain_text(words), _plain_text(link.dst.removeprefix(origin), "green")
+        )
     console.print()
     console.print(table)
     if len(links) > SHOWN_LINKS:
@@ -140,16 +142,16 @@ def _print_text(console: Console, page: ParsedPage, text: str) -> None:
     name = "text" if page.main_text is None else "main text"
     of_all = "" if page.main_text is None else f" of {len(page.text or ''):,}"
     console.rule(f"{name}, {len(text):,}{of_all} characters", style="dim", align="left")
-    console.print(_plain(text[:SHOWN_CHARS]))
+    console.print(_plain_text(text[:SHOWN_CHARS]))
     if len(text) > SHOWN_CHARS:
         console.print(f"… and {len(text) - SHOWN_CHARS:,} more characters: see --text", style="dim")
 
 
-def _plain(text: str, style: str = "") -> Text:
+def _plain_text(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
 
 
-def _first(lines: tuple[str, ...], limit: int) -> str:
+def _first_lines(lines: tuple[str, ...], limit: int) -> str:
     more = (f"… and {len(lines) - limit:,} more",) if len(lines) > limit else ()
     return "\n".join((*lines[:limit], *more))
 

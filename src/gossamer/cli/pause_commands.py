@@ -22,7 +22,7 @@ def pause(crawl: CrawlFolder) -> None:
     """
     from gossamer.state import pausing
 
-    pausing.pause(_root(crawl))
+    pausing.pause(_root_to_pause(crawl))
     typer.echo(f"paused; to go on: gossamer resume {crawl}")
 
 
@@ -33,10 +33,10 @@ def resume(crawl: CrawlFolder) -> None:
     """
     from gossamer.state import pausing
 
-    pausing.resume(_root(crawl))
+    pausing.resume(_root_to_pause(crawl))
 
 
-def _root(crawl: str) -> str:
+def _root_to_pause(crawl: str) -> str:
     """The folder of an existing crawl. Raises NotACrawl."""
     from gossamer.storage.backends import open_backend
     from gossamer.storage.store import Store

@@ -68,7 +68,7 @@ def print_overview(figures: dict[str, Any]) -> None:
     )
     if pages:
         console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
-    _print_state(console, figures)
+    _print_crawl_state(console, figures)
     table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
     for name, held in figures["datasets"].items():
         numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])
@@ -99,7 +99,7 @@ def print_overview(figures: dict[str, Any]) -> None:
         )
 
 
-def _print_state(console: Console, figures: dict[str, Any]) -> None:
+def _print_crawl_state(console: Console, figures: dict[str, Any]) -> None:
     for state in ("paused", "waiting"):
         if figures[state]:
             console.print(

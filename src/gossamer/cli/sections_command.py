@@ -56,10 +56,10 @@ def sections(
         return
     typer.echo(" " * WIDTH + "".join(f"{name:>9}" for name in COLUMNS))
     for each in found:
-        typer.echo(printable(_line(each)))
+        typer.echo(printable(_section_line(each)))
 
 
-def _line(section: Section) -> str:
+def _section_line(section: Section) -> str:
     above, _, name = section.section.removesuffix("/").rpartition("/")
     ending = "/" if section.section.endswith("/") else ""
     title = "  " * (section.level - 1) + (name + ending if above else section.section)

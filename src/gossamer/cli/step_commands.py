@@ -95,7 +95,7 @@ MODULES: Mapping[str, str] = {
 def register(app: typer.Typer) -> None:
     app.command(rich_help_panel="Steps")(inject)
     for name, text in STEPS.items():
-        app.command(name, rich_help_panel="Steps")(_command(name, text))
+        app.command(name, rich_help_panel="Steps")(_step_command(name, text))
     app.command(rich_help_panel="Steps")(harvest)
     app.command(rich_help_panel="Steps")(reparse)
 
@@ -171,15 +171,15 @@ def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     typer.echo(f"next, to rank and index: gossamer harvest {crawl}", err=True)
 
 
-def _command(name: str, text: str) -> Callable[..., None]:
+def _step_command(name: str, text: str) -> Callable[..., None]:
     def step(crawl: CrawlFolder, as_json: AsJson = False) -> None:
-        _run(name, crawl, as_json)
+        _run_step(name, crawl, as_json)
 
     step.__doc__ = text
     return step
 
 
-def _run(name: str, crawl: str, as_json: bool) -> None:
+def _run_step(name: str, crawl: str, as_json: bool) -> None:
     from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from gossamer.cli.systemd_notification import Supervisor
+from gossamer.cli.systemd_notification import SystemdNotifier
 from gossamer.cli.terminal import echo_event
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError, UsageError
@@ -125,7 +125,7 @@ def keep_crawling(path: str, *, serve: bool, as_json: bool) -> int:
 class _Keeper:
     def __init__(self, path: str, *, serve: bool, as_json: bool) -> None:
         self._path, self._serve, self._as_json = path, serve, as_json
-        self._supervisor = Supervisor()
+        self._supervisor = SystemdNotifier()
         self._page: Process | None = None
         self._crawl: Process | None = None
         self._is_ready = False

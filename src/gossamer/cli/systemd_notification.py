@@ -40,7 +40,7 @@ class Told(Protocol):
         """Send fields of sd_notify(3), such as READY="1"."""
 
 
-class Supervisor:
+class SystemdNotifier:
     """Sends messages to systemd, and none if it did not start this process."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
@@ -62,7 +62,7 @@ class Supervisor:
 def tree_bytes() -> int:
     """Resident memory of this process and its descendants; what they share counts for each."""
     total = 0
-    for each in _tree():
+    for each in _process_tree():
         with suppress(psutil.NoSuchProcess):
             total += each.memory_info().rss
     return total
@@ -71,14 +71,14 @@ def tree_bytes() -> int:
 def tree_cpu_s() -> float:
     """CPU seconds of this process and its descendants, with those that have ended."""
     total = 0.0
-    for each in _tree():
+    for each in _process_tree():
         with suppress(psutil.NoSuchProcess):
             times = each.cpu_times()
             total += times.user + times.system + times.children_user + times.children_system
     return total
 
 
-def _tree() -> list[psutil.Process]:
+def _process_tree() -> list[psutil.Process]:
     process = psutil.Process()
     return [process, *process.children(recursive=True)]
 
@@ -94,27 +94,27 @@ class Watchdog:
         cpu: Callable[[], float] = tree_cpu_s,
     ) -> None:
         """`is_resting`: whether the process waits on purpose."""
-        self._supervisor, self._is_resting = supervisor, is_resting
+        self._systemd, self._is_resting = supervisor, is_resting
         self._clock, self._cpu = clock, cpu
         self._last = cpu(), clock()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._thread = threading.Thread(target=self._run_watchdog, name="watchdog", daemon=True)
 
     def __enter__(self) -> Self:
-        if self._supervisor.limit_s:
+        if self._systemd.limit_s:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
 
-    def look(self) -> None:
+    def notify_watchdog(self) -> None:
         """Say that the process is alive, if it is."""
         (cpu_s, at_s), self._last = self._last, (self._cpu(), self._clock())
         took_s, passed_s = self._last[0] - cpu_s, self._last[1] - at_s
         if abs(took_s) >= SHARE * passed_s or self._is_resting():  # less if a child was killed
-            self._supervisor.tell(WATCHDOG="1")
+            self._systemd.tell(WATCHDOG="1")
 
-    def _watch(self) -> None:
-        while not self._over.wait(self._supervisor.limit_s / LOOKS):
-            self.look()
+    def _run_watchdog(self) -> None:
+        while not self._over.wait(self._systemd.limit_s / LOOKS):
+            self.notify_watchdog()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gossamer.status.overview import Watch
+    from gossamer.status.overview import CrawlWatch
 
 LOOK_S = 1.0
 """Seconds between two looks."""
@@ -40,38 +40,38 @@ def top(crawl: CrawlFolder) -> None:
     from rich.console import Console
     from rich.live import Live
 
-    from gossamer.cli.top_view import view
+    from gossamer.cli.top_view import draw_top
     from gossamer.state.workspace import Workspace
-    from gossamer.status.overview import Watch
+    from gossamer.status.overview import CrawlWatch
 
-    watch = Watch(Workspace.open(crawl))
+    watch = CrawlWatch(Workspace.open(crawl))
     console = Console()
     if not (console.is_terminal and sys.stdin is not None and sys.stdin.isatty()):
-        console.print(view(watch.look(), ()))
+        console.print(draw_top(watch.look(), ()))
         return
     screen = Live(console=console, screen=True, auto_refresh=False)
-    with suppress(KeyboardInterrupt), keys() as pressed, screen:
+    with suppress(KeyboardInterrupt), pressed_keys() as pressed, screen:
         while True:
-            screen.update(_look(watch, console.height), refresh=True)
+            screen.update(_draw_top(watch, console.height), refresh=True)
             if pressed(LOOK_S) in QUIT:
                 break
 
 
-def _look(watch: Watch, height: int) -> RenderableType:
-    from gossamer.cli.top_view import failure, view
+def _draw_top(watch: CrawlWatch, height: int) -> RenderableType:
+    from gossamer.cli.top_view import draw_top, unreadable_view
     from gossamer.errors import GossamerError
     from gossamer.storage.errors import system_error
 
     try:
-        return view(watch.look(), watch.history.rates(), height)
+        return draw_top(watch.look(), watch.history.rates(), height)
     except GossamerError as error:  # the crawl was deleted, or is damaged
-        return failure(str(error))
+        return unreadable_view(str(error))
     except OSError as error:
-        return failure(str(system_error(error)))
+        return unreadable_view(str(system_error(error)))
 
 
 @contextmanager
-def keys() -> Iterator[Callable[[float], bytes | None]]:
+def pressed_keys() -> Iterator[Callable[[float], bytes | None]]:
     """Read single keys from the terminal; yields a function that waits for one, or returns None.
 
     SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that the terminal is left as it was. Ctrl-C

@@ -33,7 +33,7 @@ TENTHS_BELOW = 100
 """Faster rates are shown without tenths, for which a column has no room."""
 
 
-def view(
+def draw_top(
     crawl: Mapping[str, Any], rates: Sequence[tuple[int, float]], height: int | None = None
 ) -> Group:
     """The state of a crawl, as `status.overview` returns it, in at most `height` lines.
@@ -45,25 +45,25 @@ def view(
     listed = MOST_LISTED if room is None else min(MOST_LISTED, max(room, 0))
     steps = 0 if room is None else max(room - MOST_LISTED - 2, 0)
     return Group(
-        _head(crawl, "" if height is None else "  q: quit"),
-        _state(crawl),
-        _lanes(lanes),
+        _top_head(crawl, "" if height is None else "  q: quit"),
+        _top_state(crawl),
+        _top_lanes(lanes),
         Text(""),
-        _figures(crawl, rates),
+        _top_figures(crawl, rates),
         Text(""),
-        _lists(crawl, listed),
-        *(_steps(crawl["steps"][-steps:]) if steps else ()),
+        _top_lists(crawl, listed),
+        *(_top_steps(crawl["steps"][-steps:]) if steps else ()),
     )
 
 
-def failure(message: str) -> Text:
+def unreadable_view(message: str) -> Text:
     """What is shown while the crawl cannot be read."""
     return Text(printable(message), "red")
 
 
-def _head(crawl: Mapping[str, Any], hint: str) -> RenderableType:
+def _top_head(crawl: Mapping[str, Any], hint: str) -> RenderableType:
     moment = datetime.fromtimestamp(crawl["at_ms"] / 1000, UTC)
-    head = _grid(1, 0)
+    head = _top_grid(1, 0)
     head.add_row(
         Text(printable(crawl["path"]), "bold"),
         f"round {crawl['round']:,}  {moment:%H:%M:%S} UTC{hint}",
@@ -71,7 +71,7 @@ def _head(crawl: Mapping[str, Any], hint: str) -> RenderableType:
     return head
 
 
-def _state(crawl: Mapping[str, Any]) -> Text:
+def _top_state(crawl: Mapping[str, Any]) -> Text:
     if crawl["problems"]:
         words, style = crawl["problems"][0], "red"
     elif crawl["paused"]:
@@ -86,10 +86,10 @@ def _state(crawl: Mapping[str, Any]) -> Text:
     return Text(line, style, no_wrap=True, overflow="ellipsis")
 
 
-def _lanes(lanes: Sequence[Lane]) -> RenderableType:
+def _top_lanes(lanes: Sequence[Lane]) -> RenderableType:
     if not lanes:
         return Text("no step reports progress", "dim")
-    table = _grid(0, 0, 1, 0, 0, 0)
+    table = _top_grid(0, 0, 1, 0, 0, 0)
     for lane in lanes:
         left = "" if lane.left_s is None else f"{duration(lane.left_s)} left"
         table.add_row(
@@ -103,10 +103,14 @@ def _lanes(lanes: Sequence[Lane]) -> RenderableType:
     return table
 
 
-def _figures(crawl: Mapping[str, Any], rates: Sequence[tuple[int, float]]) -> RenderableType:
-    table = _grid(0, 1, 0, 1)
-    left = [("pages/s", _speed_curve(crawl["lanes"], rates)), *_rounds(crawl, 4), _size(crawl)]
-    for (left_name, left_value), (name, value) in zip(left, _due(crawl), strict=True):
+def _top_figures(crawl: Mapping[str, Any], rates: Sequence[tuple[int, float]]) -> RenderableType:
+    table = _top_grid(0, 1, 0, 1)
+    left = [
+        ("pages/s", _speed_curve(crawl["lanes"], rates)),
+        *_top_rounds(crawl, 4),
+        _top_size(crawl),
+    ]
+    for (left_name, left_value), (name, value) in zip(left, _top_due(crawl), strict=True):
         table.add_row(Text(left_name, "dim"), left_value, Text(name, "dim"), value)
     return table
 
@@ -122,7 +126,7 @@ def _speed_curve(lanes: Sequence[Lane], rates: Sequence[tuple[int, float]]) -> s
     return f"{now:,.1f} {curve}"
 
 
-def _rounds(crawl: Mapping[str, Any], count: int) -> Iterator[tuple[str, str]]:
+def _top_rounds(crawl: Mapping[str, Any], count: int) -> Iterator[tuple[str, str]]:
     """The last rounds, the newest first; lines without any are empty."""
     newest = list(reversed(crawl["rounds"]))[:count]
     for done in newest:
@@ -132,14 +136,14 @@ def _rounds(crawl: Mapping[str, Any], count: int) -> Iterator[tuple[str, str]]:
     yield from [("", "")] * (count - len(newest))
 
 
-def _size(crawl: Mapping[str, Any]) -> tuple[str, str]:
+def _top_size(crawl: Mapping[str, Any]) -> tuple[str, str]:
     disk = crawl["disk"]
     grows = disk.bytes_per_day
     growth = "" if grows is None else f", {'+' if grows > 0 else ''}{size(int(grows))} a day"
     return "size", f"{size(disk.used_bytes)}{growth}"
 
 
-def _due(crawl: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _top_due(crawl: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     queue, fresh, disk = crawl["queue"], crawl["freshness"], crawl["disk"]
     yield "due now", NOTHING if queue is None else f"{queue.due:,}"
     hour, day = (0, 0) if queue is None else (queue.within_hour, queue.within_day)
@@ -148,36 +152,36 @@ def _due(crawl: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "fresh", f"{percent(fresh.share)} of {fresh.fetched:,} pages" if known else NOTHING
     late = known and fresh.most_overdue_s
     yield "overdue", f"up to {duration(fresh.most_overdue_s)}" if late else NOTHING
-    yield "last commit", _last_commit(crawl)
+    yield "last commit", _top_last_commit(crawl)
     full = "" if disk.full_in_s is None else f", full in {duration(disk.full_in_s)}"
     yield "disk", NOTHING if disk.free_bytes is None else f"{size(disk.free_bytes)} free{full}"
 
 
-def _last_commit(crawl: Mapping[str, Any]) -> str:
+def _top_last_commit(crawl: Mapping[str, Any]) -> str:
     if crawl["last_commit_ms"] is None:
         return NOTHING
     ago_s = max(crawl["at_ms"] - crawl["last_commit_ms"], 0) / 1000
     return f"{duration(ago_s)} ago ({crawl['steps'][-1]['step']})"
 
 
-def _lists(crawl: Mapping[str, Any], listed: int) -> RenderableType:
+def _top_lists(crawl: Mapping[str, Any], listed: int) -> RenderableType:
     hosts = crawl["hosts"]
     failing = hosts.failing[:listed] if hosts else ()
     slowest = hosts.slowest[:listed] if hosts else ()
     of = f" ({hosts.failing_count:,} of {hosts.known:,})" if failing else ""
     errors = [(one.name.replace("_", " "), f"{one.count:,}") for one in crawl["errors"][:listed]]
-    table = _grid(2, 3, 3)
+    table = _top_grid(2, 3, 3)
     table.add_row(
         _list("errors", errors, "none"),
-        _list(f"failing hosts{of}", [(host.host, _failures(host)) for host in failing], "none"),
+        _list(f"failing hosts{of}", [(host.host, _top_failures(host)) for host in failing], "none"),
         _list("slowest hosts", [(host.host, f"{host.latency_ms:,} ms") for host in slowest]),
     )
     return table
 
 
-def _steps(steps: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+def _top_steps(steps: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """The last steps, the newest first."""
-    table = _grid(0, 0, 0, 1)
+    table = _top_grid(0, 0, 0, 1)
     for step in reversed(steps):
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(step["counts"].items()) if n)
         seconds = duration(step["seconds"])
@@ -187,18 +191,18 @@ def _steps(steps: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     yield table
 
 
-def _failures(host: Host) -> str:
+def _top_failures(host: Host) -> str:
     return f"{host.outcome.replace('_', ' ')} ×{host.failures:,}"
 
 
 def _list(title: str, rows: Sequence[tuple[str, str]], otherwise: str = NOTHING) -> RenderableType:
-    table = _grid(1, 0)
+    table = _top_grid(1, 0)
     for name, value in rows:
         table.add_row(Text(printable(name)), Text(printable(value)))
     return Group(Text(title, "bold", no_wrap=True), table if rows else Text(otherwise, "dim"))
 
 
-def _grid(*ratios: int) -> Table:
+def _top_grid(*ratios: int) -> Table:
     """A table without lines, whose columns share the width; those with 0 take what they need.
 
     The last column of several is aligned to the right if it takes what it needs.

@@ -176,9 +176,7 @@ MIRROR = "dust-copy.test"
 
 SITES: Mapping[str, Site] = {
     "session": Site(
-        "a session id with a name that no list has",
-        _spell_session,
-        _page_reader(r"(\d+)\.html"),
+        "a session id with a name that no list has", _spell_session, _page_reader(r"(\d+)\.html")
     ),
     "tracked": Site("an id between two parameters that both change", _spell_tracked, _read_tracked),
     "ordered": Site("parameters in any order, one of them useless", _spell_ordered, _read_ordered),

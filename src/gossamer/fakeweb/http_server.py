@@ -259,7 +259,7 @@ async def serve(
             )
             stack.callback(listener.close)
         await _open_other_ports(server, stack, loop)
-        sweeper = asyncio.create_task(_sweep(server, loop))
+        sweeper = asyncio.create_task(_sweep_idle_connections(server, loop))
         stack.callback(sweeper.cancel)
         yield server
 
@@ -282,7 +282,7 @@ async def _open_other_ports(
             open_connect_ports(cases, first, connection, loop)
         )
     if server.web.tls:
-        listening = _listening(first, 0)
+        listening = _listening_server_socket(first, 0)
         server.tls = await stack.enter_async_context(open_tls(listening, connection, note_failure))
         server.routes[TLS_HOSTS] = server.tls.address
     server.routes["*.test"] = server.address
@@ -314,7 +314,7 @@ def _bind(addresses: list[str], port: int) -> list[socket.socket]:
         try:
             for address in addresses:
                 free = sockets[0].getsockname()[1] if sockets else port
-                sockets.append(_listening(address, free))
+                sockets.append(_listening_server_socket(address, free))
         except OSError as error:
             _close(sockets)
             if port:
@@ -326,7 +326,7 @@ def _bind(addresses: list[str], port: int) -> list[socket.socket]:
     raise GossamerError(addresses[-1], "no port is free on all addresses", "use fewer addresses")
 
 
-def _listening(address: str, port: int) -> socket.socket:
+def _listening_server_socket(address: str, port: int) -> socket.socket:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -342,7 +342,7 @@ def _close(sockets: Iterable[socket.socket]) -> None:
         each.close()
 
 
-async def _sweep(server: Server, loop: asyncio.AbstractEventLoop) -> None:
+async def _sweep_idle_connections(server: Server, loop: asyncio.AbstractEventLoop) -> None:
     while True:
         await asyncio.sleep(SWEEP_S)
         server.close_idle(loop.time())

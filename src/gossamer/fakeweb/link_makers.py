@@ -36,7 +36,7 @@ def _make_special(path: str, text: str) -> LinkMaker:
     return make
 
 
-def _make_titled(path: str) -> LinkMaker:
+def _make_titled_links(path: str) -> LinkMaker:
     """A maker of links to another URL of a page, with that page's title as the text."""
 
     def make(pages: PageNames, host: Host, draw: Draw) -> str:
@@ -46,7 +46,7 @@ def _make_titled(path: str) -> LinkMaker:
     return make
 
 
-def _make_rewritten(change: Callable[[str, str, str], str]) -> LinkMaker:
+def _make_respelled(change: Callable[[str, str, str], str]) -> LinkMaker:
     """A maker of links to pages of this host.
 
     `change(host name, path, title with the end tag)` returns the rest of the element.
@@ -64,7 +64,7 @@ def _add_tracking(_name: str, path: str, title: str) -> str:
     return f'href="{path}{mark}utm_source=letter&amp;utm_medium=mail">{title}'
 
 
-def _link_session(pages: PageNames, host: Host, draw: Draw) -> str:
+def _make_session_links(pages: PageNames, host: Host, draw: Draw) -> str:
     path, _, title = pages.tail(host, pages.zipf_page(host, draw)).partition('">')
     mark = "&amp;" if "?" in path else "?"
     return f'<a href="/{path}{mark}PHPSESSID={int(draw() * 16**13):032x}">{title}'
@@ -81,16 +81,16 @@ LINKS: dict[str, LinkMaker] = {
     "gone": _make_special("/gone/{n}", "Past {n}"),
     "failing": _make_special("/failing/{n}", "Report {n}"),
     "redirects": _make_special("/go/{hops}/{n}", "Visit {n}"),
-    "copies": _make_titled("/copy/{n}"),
-    "near_copies": _make_titled("/near/{n}"),
+    "copies": _make_titled_links("/copy/{n}"),
+    "near_copies": _make_titled_links("/near/{n}"),
     "texts": _make_special("/notes/{n}.txt", "Notes {n}"),
-    "tracked": _make_rewritten(_add_tracking),
-    "sessions": _link_session,
-    "fragments": _make_rewritten(lambda _, path, title: f'href="{path}#part-2">{title}'),
-    "dotted": _make_rewritten(lambda _, path, title: f'href="/./a/../.{path}">{title}'),
-    "uppercase": _make_rewritten(
+    "tracked": _make_respelled(_add_tracking),
+    "sessions": _make_session_links,
+    "fragments": _make_respelled(lambda _, path, title: f'href="{path}#part-2">{title}'),
+    "dotted": _make_respelled(lambda _, path, title: f'href="/./a/../.{path}">{title}'),
+    "uppercase": _make_respelled(
         lambda name, path, title: f'href="HTTP://{name.upper()}{path}">{title}'
     ),
-    "nofollow": _make_rewritten(lambda _, path, title: f'rel="nofollow" href="{path}">{title}'),
+    "nofollow": _make_respelled(lambda _, path, title: f'rel="nofollow" href="{path}">{title}'),
     "unfetchable": _link_unfetchable,
 }

@@ -155,12 +155,12 @@ class NewsSite:
         self._routes: tuple[tuple[str, Callable[..., Answer]], ...] = (
             (r"/", self._home),
             (rf"/({'|'.join(SECTIONS)})/", self._front),
-            (_pattern(self._paths.tag), self._tag),
-            (_pattern(self._paths.forum), self._forum),
-            (_pattern(self._paths.thread), self._thread),
-            (_pattern(self._paths.user), self._user),
-            (_pattern(self._paths.calendar), self._calendar),
-            (_pattern(self._paths.click), self._click),
+            (_news_pattern(self._paths.tag), self._tag),
+            (_news_pattern(self._paths.forum), self._forum),
+            (_news_pattern(self._paths.thread), self._thread),
+            (_news_pattern(self._paths.user), self._user),
+            (_news_pattern(self._paths.calendar), self._calendar),
+            (_news_pattern(self._paths.click), self._click),
             (archive, self._years),
             (rf"{archive}(\d{{4}})/", self._months),
             (rf"{archive}(\d{{4}})/(\d\d)/", self._days),
@@ -270,7 +270,7 @@ class NewsSite:
         return self._list(f"{year:04}/{month:02}/", days)
 
     def _day(self, year: int, month: int, day: int) -> Answer:
-        found = [n for n in range(self.articles) if self._date(n) == _date(year, month, day)]
+        found = [n for n in range(self.articles) if self._date(n) == _news_date(year, month, day)]
         return self._page(f"Archive {year}-{month}-{day}", map(self._article_link, found))
 
     def _list(self, above: str, parts: Iterable[int], form: str = "{:02}") -> Answer:
@@ -321,12 +321,12 @@ class NewsSite:
         return self._paths.thread.format(n), f"thread {n}"
 
 
-def _pattern(form: str) -> str:
+def _news_pattern(form: str) -> str:
     """Matches what a form makes of numbers, each of which is a group."""
     return r"(\d+)".join(re.escape(text) for text in re.split(r"\{[^}]*\}", form))
 
 
-def _date(year: int, month: int, day: int) -> date | None:
+def _news_date(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:

@@ -27,11 +27,7 @@ async def _child(lines: asyncio.StreamReader) -> None:
     if settings["warm"]:
         web.warm(pages=settings["warm"])
     async with serve(
-        web,
-        settings["host"],
-        settings["port"],
-        settings["log"],
-        addresses=settings["addresses"],
+        web, settings["host"], settings["port"], settings["log"], addresses=settings["addresses"]
     ) as server:
         ports = {
             "port": server.port,

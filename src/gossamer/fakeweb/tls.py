@@ -146,9 +146,7 @@ class TlsPort:
 
 @contextlib.asynccontextmanager
 async def open_tls(
-    listening: socket.socket,
-    make: Callable[[str, Act | None], asyncio.Protocol],
-    failed: Failed,
+    listening: socket.socket, make: Callable[[str, Act | None], asyncio.Protocol], failed: Failed
 ) -> AsyncIterator[TlsPort]:
     """Serve TLS on a bound socket while the context is open."""
     listening.setblocking(False)

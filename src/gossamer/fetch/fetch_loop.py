@@ -159,11 +159,11 @@ class FetchLoop:
                 self._frontier.awaiting_address.clear()
                 if not isinstance(turn, Turn):
                     await self._wait(turn)
-                elif (planned := self._plan(turn)) is None:
+                elif (planned := self._plan_turn(turn)) is None:
                     self._frontier.skip(turn.host)
                     await asyncio.sleep(0)  # lets requests proceed between thousands of these
                 else:
-                    self._spawn(group, self._turn(turn, planned), self._requests)
+                    self._spawn(group, self._fetch_turn(turn, planned), self._requests)
                     while len(self._requests) >= self._config.hosts_at_once:
                         await self._wait(inf)
                     if self._answers:
@@ -229,7 +229,7 @@ class FetchLoop:
             address = None  # no limits per address apply to an own host
         self._frontier.release(host, address)
 
-    def _plan(self, turn: Turn) -> Request | Hop | None:
+    def _plan_turn(self, turn: Turn) -> Request | Hop | None:
         """The request of this turn; None if the page was recorded or put back without one."""
         if turn.row < 0:
             return self._hops[turn.row]
@@ -268,7 +268,7 @@ class FetchLoop:
         """Whether the robots.txt of a host is obeyed."""
         return self._config.own_robots or host not in self._own_hosts
 
-    async def _turn(self, turn: Turn, planned: Request | Hop) -> None:
+    async def _fetch_turn(self, turn: Turn, planned: Request | Hop) -> None:
         try:
             if isinstance(planned, Hop):
                 answer = await self._fetchers.fetch(Request(planned.url, robots_txt.MAX_BYTES))
@@ -296,15 +296,15 @@ class FetchLoop:
         """Act on the result of a request for a robots.txt: redirect, refuse or judge."""
         target = answer.redirect_url
         if answer.outcome == "redirect" and target and hop.redirects < robots_txt.MAX_REDIRECTS:
-            self._lead_on(Hop(hop.origin, target, hop.redirects + 1))
+            self._follow_robots_hop(Hop(hop.origin, target, hop.redirects + 1))
             return
         if not _is_reached(answer) and not hop.redirects:
-            self._refuse(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
+            self._refuse_origin(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
         else:
-            self._judge(hop, answer)
+            self._judge_robots_hop(hop, answer)
         self._frontier.release(hop.owner)
 
-    def _refuse(self, hop: Hop, refusal: Refusal) -> None:
+    def _refuse_origin(self, hop: Hop, refusal: Refusal) -> None:
         """Record an unreachable origin's pages at once, instead of trying each of them."""
         self._refused[hop.origin] = refusal
         for row in self._frontier.withdraw(hop.owner):
@@ -313,7 +313,7 @@ class FetchLoop:
             else:
                 self._frontier.add(hop.owner, row, inf)
 
-    def _lead_on(self, hop: Hop) -> None:
+    def _follow_robots_hop(self, hop: Hop) -> None:
         where = host_of(hop.url)
         if where == hop.owner:
             self._next_hop[hop.origin] = hop
@@ -322,11 +322,11 @@ class FetchLoop:
         self._hops[row := -next(self._hop_numbers)] = hop
         self._frontier.add(where, row, inf)
 
-    def _judge(self, hop: Hop, answer: FetchResult) -> None:
+    def _judge_robots_hop(self, hop: Hop, answer: FetchResult) -> None:
         """Keep the robots.txt, or close its host for now if the file was not available."""
         read = _is_reached(answer) and answer.outcome != "broken"
         status = answer.http_status if read and answer.http_status else 0
-        rules = robots_txt.judge(status, answer.body)
+        rules = robots_txt.judge_robots_txt(status, answer.body)
         if rules is None:
             self._close(hop, f"HTTP {status}" if status else answer.detail or answer.outcome)
         else:

@@ -55,9 +55,7 @@ def fetch_part(part: FetchPart, lease: PartLease | None = None) -> list[Row]:
 
 def read_part(part: FetchPart) -> PageRows:
     table = parquet.read_table(
-        list(part.fetchlist),
-        columns=list(FetchRow._fields),
-        filters=[("part", "=", part.number)],
+        list(part.fetchlist), columns=list(FetchRow._fields), filters=[("part", "=", part.number)]
     )
     return PageRows(table.sort_by([("score", "descending"), ("url", "ascending")]))
 

@@ -106,10 +106,10 @@ class HostBook:
         file = self._robots.get(origin)
         if file is None:
             return None
-        if not 0 <= now_ms - file.fetched_ms < robots_txt.keep_s(file.status) * 1000:
+        if not 0 <= now_ms - file.fetched_ms < robots_txt.keep_robots_s(file.status) * 1000:
             self._forget_robots(origin)
             return None
-        return robots_txt.judge(file.status, file.body)
+        return robots_txt.judge_robots_txt(file.status, file.body)
 
     def record_contact(self, host: str, answer: FetchResult) -> None:
         """Record a request to a host that has ended."""

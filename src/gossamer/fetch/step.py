@@ -43,7 +43,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     secret of [[fetch.sites]] cannot be read.
     """
     round_ = work.round
-    config = round_length.fetch_settings(work, reveal_secrets(work.config.fetch, work.root))
+    config = round_length.brief_fetch_settings(work, reveal_secrets(work.config.fetch, work.root))
     paths = _unfetched_files(work)
     foreign = first_foreign_host(_distinct_values(paths, "host"), config)
     if foreign is not None and not config.contact:

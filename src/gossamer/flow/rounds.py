@@ -241,11 +241,7 @@ def _clean(work: Workspace) -> None:
 
 
 def _do(
-    work: Workspace,
-    name: str,
-    step: Step,
-    number: int,
-    announce: Callable[[str, int], None],
+    work: Workspace, name: str, step: Step, number: int, announce: Callable[[str, int], None]
 ) -> StepReport:
     clear(work.root, name)
     announce(name, number)

@@ -60,9 +60,7 @@ _LOOSE_MONTH, _LOOSE_DAY = r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12][0-9]|3[01])"
 
 # The text after the year.
 _STRICT = re.compile(rf"([/-]){_MONTH}\1{_DAY}(?![0-9])|/0[1-9](?![^/?])")
-_LOOSE = re.compile(
-    rf"(?:[/-]{_LOOSE_MONTH}(?:[/-]{_LOOSE_DAY})?|{_MONTH}{_DAY})(?![0-9A-Za-z])",
-)
+_LOOSE = re.compile(rf"(?:[/-]{_LOOSE_MONTH}(?:[/-]{_LOOSE_DAY})?|{_MONTH}{_DAY})(?![0-9A-Za-z])")
 # The text before the year.
 _ANNOUNCED = re.compile(
     r"(?:(?<![a-z])(?:calend[a-z]*|kalend[a-z]*|agenda|diary|events|termine"

@@ -122,10 +122,7 @@ class _Lowered:
         pages = lsm.newest([self._new, self._pages], "url") if self._page_count else self._new
         lowered = host_rows_with_depths(self._work, self._hosts, hosts)
         return Relaxed(
-            pages,
-            count + self._page_count,
-            lsm.newest([*hosts, lowered], "host"),
-            self._host_count,
+            pages, count + self._page_count, lsm.newest([*hosts, lowered], "host"), self._host_count
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-def late_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
+def late_found_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
     """Return the pages (`url`) that were fetched in an earlier round and only parsed in this one.
 
     Materialised; None if there are none. `links`: those of the round.
@@ -30,7 +30,7 @@ def late_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
     return sources if count else None
 
 
-def with_present_depths(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
+def correct_found_depths(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
     """Correct the depths along links of `late` pages: a shorter path may have been found since."""
     if late is None:
         return links

@@ -62,11 +62,11 @@ class Askable(NamedTuple):
 def run(work: Workspace) -> StepReport:
     """Start the next round. The fetchlist is empty if no page is due."""
     fitness.check(work)  # before anything is fetched
-    config = round_length.generate_settings(work)
+    config = round_length.brief_generate_settings(work)
     with work.step("generate", work.round + 1) as draft:
         view = round_length.pages_in_view(work)
         hosts, slots = lsm.current(work, HOSTS), part_assignment.free_slots(work)
-        stranded = part_assignment.stranded_hosts(work, view.layers, hosts, slots)
+        stranded = part_assignment.unservable_hosts(work, view.layers, hosts, slots)
         askable = Askable(work.now_ms(), hosts, stranded)
         choose = partial(_choose, work, askable, current_sections(work, draft))
         sample = None if view.left_alone else sample_due_pages(work, choose, askable.now_ms)

@@ -77,15 +77,15 @@ def run(
         brought = virtual.unit(new_seeds)
         rows, count = work.scratch(seed_rows(seeded, before, work, virtual.given, brought))
         virtual = virtual.add_seeds(wanted - known, new_seeds)
-        draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
+        draft.replace["virtual_page"] = opic.write_opic(work, virtual, work.round)
         fetched = bool(work.store.manifest.layers(HOSTS.name))
         forgiven = work.scratch(forgiven_hosts(work, rows))[0] if fetched else None
         settled = depths.relax(work, rows, count, forgiven, are_nearer=known > 0)
         draft.replace["pages"] = lsm.append_layer(
             work, PAGES, settled.pages, settled.page_count, work.round
         )
-        draft.replace["due_times"] = due_counts.write_counts(
-            work, due_counts.count_moves(rows), settled.pages
+        draft.replace["due_times"] = due_counts.write_due(
+            work, due_counts.count_due_moves(rows), settled.pages
         )
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)
@@ -131,7 +131,7 @@ def seed_rows(
     return seeded.join(before, on="url", how="left").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
-        due_counts.slot_column().alias("counted"),
+        due_counts.due_slot_column().alias("counted"),
     )
 
 

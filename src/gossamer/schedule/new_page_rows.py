@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.rules.url_rules.aliases import status_after_change
+from gossamer.rules.url_rules.aliases import alias_status_after_change
 from gossamer.schedule import depths
 from gossamer.schedule.due import change_habits, change_rates, due_counts, listing_polls
 from gossamer.schedule.due.due_pages import due_ms, is_refused
@@ -47,7 +47,7 @@ class PageNews(NamedTuple):
     answers: DataFrame
     """Responses."""
     flows: DataFrame
-    """The cash that pages pay and get (`opic.flows`)."""
+    """The cash that pages pay and get (`opic.opic_flows`)."""
     alias_changes: DataFrame | None = None
     """What rules for URLs change (`AliasChanges.rows`)."""
     judged: DataFrame | None = None
@@ -64,10 +64,10 @@ class PageNews(NamedTuple):
         """Return the news of a step that has learned nothing yet."""
         pages, answers = (work.engine.read([], each.ddl) for each in (PAGES, RESPONSES))
         targets = link_targets(work.engine.read([], LINKS.ddl), work.now_ms())
-        return cls(given, pages, targets, 0, answers, opic.no_flows(work))
+        return cls(given, pages, targets, 0, answers, opic.no_opic_flows(work))
 
 
-def changed_rows(work: Workspace, news: PageNews) -> DataFrame:
+def new_page_rows(work: Workspace, news: PageNews) -> DataFrame:
     """Return the new rows of the pages that `news` names, unless they are unknown and not found.
 
     Further columns: `nearer`, for `depths.relax`; whether the page is `new`; `spent`, the cash that
@@ -85,14 +85,14 @@ def changed_rows(work: Workspace, news: PageNews) -> DataFrame:
     # The engine plans an expression as often as others contain it, so some become columns first.
     # Each select of so many columns takes long to plan, so there are few of them, and a new value
     # takes the place of the old one, unless that is needed again.
-    rows = rows.withColumns(_facts(now_ms, config, news.given, usual))
+    rows = rows.withColumns(_row_facts(now_ms, config, news.given, usual))
     rows = rows.withColumns(change_rates.likely_changes())
-    status, again = status_after_change(F.col("settled"))
-    learned = change_rates.learn_changes() | listing_polls.learn_finds()
+    status, again = alias_status_after_change(F.col("settled"))
+    learned = change_rates.learn_change_rates() | listing_polls.learn_finds()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
     rhythm_s = F.when(F.col("is_answered"), listing_polls.wait_s(config))
     rows = rows.withColumns({"rhythm_s": rhythm_s, "usual_s": change_rates.wait_s(config)})
-    return rows.select(*_columns(now_ms, config, news.given), *change_rates.VISITS)
+    return rows.select(*_new_row_columns(now_ms, config, news.given), *change_rates.VISITS)
 
 
 def _join_news(work: Workspace, news: PageNews) -> DataFrame:
@@ -136,7 +136,7 @@ def policies(engine: Engine) -> DataFrame:
     return engine.rows(pa.table({"o_outcome": list(OUTCOMES), **columns}))
 
 
-def _facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> dict[str, Column]:
+def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> dict[str, Column]:
     """What the new columns follow from: the status, but for rules for URLs, is `settled`."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
     tries = F.coalesce("failures", F.lit(0)) + 1
@@ -171,8 +171,8 @@ def _has_rhythm() -> Column:
     return rhythm_s.isNotNull() & F.coalesce(is_sooner, F.lit(False))
 
 
-def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
-    """The columns of `changed_rows`, from the old row, found links, the answer, and the flows."""
+def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
+    """The columns of `new_page_rows`, from the old row, found links, the answer, and the flows."""
     asked, retry, status = F.col("asked"), F.col("retry"), F.col("new_status")
     requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
     stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
@@ -212,7 +212,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         F.col("source").isNull().alias("new"),
         (F.col("had") - cash).alias("spent"),
         asked.alias("asked"),
-        due_counts.slot_column().alias("counted"),
+        due_counts.due_slot_column().alias("counted"),
     ]
 
 

@@ -116,14 +116,14 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> AppliedF
             "url", "verdict", "becomes"
         )
         virtual = opic.virtual_page(work)
-        rows, count = work.scratch(_changed_rows(work, changed, virtual.given))
+        rows, count = work.scratch(_refiltered_rows(work, changed, virtual.given))
         if count:
             new = rows.select(*PAGES.column_names)
-            moves = due_counts.count_moves(rows, F.sum("spent").alias("spent"))
+            moves = due_counts.count_due_moves(rows, F.sum("spent").alias("spent"))
             virtual = virtual.collect(0, sum(move.spent or 0 for move in moves))
-            draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
+            draft.replace["virtual_page"] = opic.write_opic(work, virtual, work.round)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = due_counts.write_counts(work, moves, new)
+            draft.replace["due_times"] = due_counts.write_due(work, moves, new)
         draft.counts |= found.counts
     return found._replace(report=draft.done)
 
@@ -222,7 +222,7 @@ def _list_refused(judged: DataFrame, rules: RulesInForce, samples: int) -> list[
     ]
 
 
-def _changed_rows(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
+def _refiltered_rows(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     """The new rows of pages that are refused or restored.
 
     Further columns: `spent`, the cash that a page has less, and `counted`, for `due_times`.
@@ -242,7 +242,7 @@ def _changed_rows(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     return changed.join(before, on="url", how="inner").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         (_stored_cash(given) - cash).alias("spent"),
-        due_counts.slot_column().alias("counted"),
+        due_counts.due_slot_column().alias("counted"),
     )
 
 

@@ -53,14 +53,14 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
         rows, count = work.scratch(
             due.select(
                 *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
-                due_counts.slot_column().alias("counted"),
+                due_counts.due_slot_column().alias("counted"),
             )
         )
         if count:
             new = rows.select(*PAGES.column_names)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = due_counts.write_counts(
-                work, due_counts.count_moves(rows), new
+            draft.replace["due_times"] = due_counts.write_due(
+                work, due_counts.count_due_moves(rows), new
             )
         draft.counts["pages"] = count
     return draft.done

@@ -22,13 +22,13 @@ from pyspark.sql import functions as F
 
 from gossamer.errors import UsageError
 from gossamer.links import domains
-from gossamer.rules.url_rules.rule_listing import rule_with_state
+from gossamer.rules.url_rules.rule_listing import switched_listed_rule
 from gossamer.rules.url_rules.rule_updates import apply_rules, learn_from_round
 from gossamer.schedule import depths, found_links
 from gossamer.schedule.due import change_habits, due_counts, listing_polls
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.limits.new_url_limits import limit_new_urls
-from gossamer.schedule.new_page_rows import PageNews, changed_rows
+from gossamer.schedule.new_page_rows import PageNews, new_page_rows
 from gossamer.schedule.order import opic, scoring
 from gossamer.schedule.order.sections.section_finds import write_finds
 from gossamer.state import lsm
@@ -48,11 +48,11 @@ def run(work: Workspace) -> StepReport:
     with work.step("update", round_) as draft:
         links = work.read(LINKS.name, round_)
         virtual = opic.virtual_page(work)
-        late = found_links.late_sources(work, links)
+        late = found_links.late_found_sources(work, links)
         news = PageNews.nothing(work, virtual.given)._replace(
             answers=work.read(RESPONSES.name, round_)
         )
-        news = _add_targets(work, news, found_links.with_present_depths(work, links, late))
+        news = _add_targets(work, news, found_links.correct_found_depths(work, links, late))
         asked = sum(layer.rows for layer in work.store.manifest.layers(RESPONSES.name, round_))
         lessons, (news, met) = work.both(
             asked,
@@ -64,7 +64,7 @@ def run(work: Workspace) -> StepReport:
             draft.replace["domains"] = met.layers
         news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work, met))
         news = _add_judgements(work, draft, news, links)
-        rows, count = work.scratch(changed_rows(work, news))
+        rows, count = work.scratch(new_page_rows(work, news))
         if scoring.load(work.config.update.scoring).needs_worth:
             draft.replace["finds"] = write_finds(work, links, rows)
         draft.counts["touched"] = write_changes(work, draft, rows, count, virtual)
@@ -86,14 +86,12 @@ def add_link_targets(work: Workspace, draft: Draft) -> None:
     news = _add_targets(work, news, depths.set_present_depths(unknown, known))
     news = _limit_new_urls(work, draft, news, domains.domain_rows(work))
     if news.found_count:
-        rows, _ = work.scratch(changed_rows(work, news))
+        rows, _ = work.scratch(new_page_rows(work, news))
         new, count = rows.select(*PAGES.column_names), news.found_count
         draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-        moves = due_counts.count_moves(rows)
-        draft.replace["due_times"] = due_counts.write_counts(work, moves, new)
-        draft.replace["virtual_page"] = opic.write_virtual_page(
-            work, virtual.collect(count, 0), work.round
-        )
+        moves = due_counts.count_due_moves(rows)
+        draft.replace["due_times"] = due_counts.write_due(work, moves, new)
+        draft.replace["virtual_page"] = opic.write_opic(work, virtual.collect(count, 0), work.round)
     draft.counts["new_urls"] = news.found_count
 
 
@@ -105,12 +103,12 @@ def set_url_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
     with work.step("duplicates", work.round) as draft:
         virtual = opic.virtual_page(work)
         news = PageNews.nothing(work, virtual.given)
-        changed_rule = rule_with_state(work, rule, enabled=enabled)
+        changed_rule = switched_listed_rule(work, rule, enabled=enabled)
         lessons = apply_rules(work, changed_rule, 1, news.answers, news.found)
         news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work))
         draft.counts["pages"] = 0
         if news.alias_changes is not None:
-            rows, count = work.scratch(changed_rows(work, news))
+            rows, count = work.scratch(new_page_rows(work, news))
             draft.counts["pages"] = write_changes(work, draft, rows, count, virtual)
     return draft.done
 
@@ -124,14 +122,14 @@ def write_changes(
     """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
     sums["met"] = F.count(F.coalesce("more_ms", "listed_for_ms"))
-    moves = due_counts.count_moves(rows, *(each.alias(name) for name, each in sums.items()))
+    moves = due_counts.count_due_moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.collect(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
-    draft.replace["virtual_page"] = opic.write_virtual_page(work, virtual, work.round)
+    draft.replace["virtual_page"] = opic.write_opic(work, virtual, work.round)
     relaxed = depths.relax(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.append_layer(
         work, PAGES, relaxed.pages, relaxed.page_count, work.round
     )
-    draft.replace["due_times"] = due_counts.write_counts(work, moves, relaxed.pages)
+    draft.replace["due_times"] = due_counts.write_due(work, moves, relaxed.pages)
     if any(m.met for m in moves):
         draft.replace["habits"] = change_habits.write_habits(work, rows)
     if relaxed.host_count:
@@ -164,7 +162,7 @@ def _add_known_and_flows(
     payers, old_votes = opic.payers(work, answers, late), opic.old_votes(work, answers)
     ends = news.found.select("url"), payers, answers.select("url"), old_votes.select("dst")
     before = lsm.rows_for_some(work, PAGES, reduce(DataFrame.union, ends))
-    flows = opic.flows(work, links, old_votes, payers, before, news.given, damping)
+    flows = opic.opic_flows(work, links, old_votes, payers, before, news.given, damping)
     met = domains.update_domains(work, links, answers, work.round)
     return news._replace(before=before, flows=flows), met
 
@@ -190,7 +188,7 @@ def _limit_new_urls(
 def _add_judgements(work: Workspace, draft: Draft, news: PageNews, links: DataFrame) -> PageNews:
     """Add what the texts, links and habits of the round say about pages."""
     texts = work.read("documents", work.round).where(F.col("round") == work.round)
-    focus = marks.learn_from_round(work, draft, texts)
+    focus = marks.learn_marks_from_round(work, draft, texts)
     texts = texts.withColumn("kind", listing_polls.kind_of_document())
     judged = fitness.judge_documents(work, texts, focus)
     dated = news.found.where(F.col("found_dated_ms").isNotNull()).select("url")

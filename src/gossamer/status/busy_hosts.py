@@ -62,25 +62,25 @@ class HostWatch:
         with self._guard:
             layers = self._work.store.manifest.layers("hosts")
             if layers != self._layers:
-                self._hosts = self._read()
+                self._hosts = self._read_hosts()
                 self._layers = layers
             return self._hosts
 
-    def _read(self) -> Hosts:
+    def _read_hosts(self) -> Hosts:
         paths = self._work.paths("hosts")
         if not paths:
             return Hosts()
-        newest = _newest(reversed(paths))
+        newest = _newest_numbers_of_hosts(reversed(paths))
         failing = newest.filter(pc.greater(newest["failures"], 0))
         return Hosts(
             newest.num_rows,
             failing.num_rows,
-            self._most(newest, "requests"),
-            self._most(newest.filter(pc.greater(newest["latency_ms"], 0)), "latency_ms"),
-            self._most(failing, "failures"),
+            self._busiest(newest, "requests"),
+            self._busiest(newest.filter(pc.greater(newest["latency_ms"], 0)), "latency_ms"),
+            self._busiest(failing, "failures"),
         )
 
-    def _most(self, rows: pa.Table, column: str) -> tuple[Host, ...]:
+    def _busiest(self, rows: pa.Table, column: str) -> tuple[Host, ...]:
         order = [(column, "descending"), ("host", "ascending")]
         best = pc.select_k_unstable(rows, min(SHOWN_HOSTS, rows.num_rows), order)
         return tuple(map(self._host, rows["host"].take(best).to_pylist()))
@@ -91,16 +91,16 @@ class HostWatch:
         return Host(**known)
 
 
-def _newest(paths: Iterable[str]) -> pa.Table:
+def _newest_numbers_of_hosts(paths: Iterable[str]) -> pa.Table:
     """The numbers of each host in the first of the files that has it."""
     columns = ["host", "requests", "failures", "latency_ms"]
-    rows = pa.concat_tables(_read(path, columns) for path in paths)
+    rows = pa.concat_tables(_read_host_columns(path, columns) for path in paths)
     first = pc.ScalarAggregateOptions(skip_nulls=False)
     grouped = rows.group_by("host", use_threads=False)  # `first` needs an order
     newest = grouped.aggregate([(column, "first", first) for column in columns[1:]])
     return newest.rename_columns([name.removesuffix("_first") for name in newest.column_names])
 
 
-def _read(path: str, columns: list[str]) -> pa.Table:
+def _read_host_columns(path: str, columns: list[str]) -> pa.Table:
     with open_checked(path, "hosts", columns) as file:
         return file.read(columns)

@@ -16,7 +16,7 @@ from gossamer.tables.fetching import RHYTHM_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.schedule.due.due_counts import Slot
+    from gossamer.schedule.due.due_counts import DueSlot
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
 
@@ -56,30 +56,30 @@ class QueueWatch:
         self._work = work
         self._guard = threading.Lock()
         self._layers: tuple[Layer, ...] = ()
-        self._counts: Mapping[Slot, int] | None = None
+        self._counts: Mapping[DueSlot, int] | None = None
 
     def look(self, now_ms: int) -> tuple[Queue, Freshness] | None:
         """The queue at this time; None if no pages were counted."""
         with self._guard:
             layers = self._work.store.manifest.layers("due_times")
             if layers != self._layers:
-                self._counts = due_counts.read_counts(self._work)
+                self._counts = due_counts.read_due_counts(self._work)
                 self._layers = layers
             counts = self._counts
         if counts is None:
             return None
         interval_s = int(self._work.config.update.interval_days * 86_400)
-        return queue(counts, now_ms, interval_s), freshness(counts, now_ms, interval_s)
+        return due_queue(counts, now_ms, interval_s), freshness(counts, now_ms, interval_s)
 
 
-def queue(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Queue:
+def due_queue(counts: Mapping[DueSlot, int], now_ms: int, interval_s: int) -> Queue:
     """Count the pages whose slot has begun at this time, an hour later and a day later."""
     begun = [(_due_ms(slot, interval_s), pages) for slot, pages in counts.items()]
     ends = (now_ms, now_ms + HOUR_MS, now_ms + DAY_MS)
     return Queue(*(sum(pages for from_ms, pages in begun if from_ms <= end) for end in ends))
 
 
-def freshness(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Freshness:
+def freshness(counts: Mapping[DueSlot, int], now_ms: int, interval_s: int) -> Freshness:
     """Count the fetched pages, and those whose slot has ended at this time as overdue."""
     fetched = [(_due_ms(slot, interval_s), n) for slot, n in counts.items() if slot.fetched]
     since = [
@@ -93,7 +93,7 @@ def freshness(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Fresh
     )
 
 
-def _due_ms(slot: Slot, interval_s: int) -> int:
+def _due_ms(slot: DueSlot, interval_s: int) -> int:
     """When the pages of a slot are due, if the interval is now this one: see `generate.due_pages`.
 
     0 if they are due at once.

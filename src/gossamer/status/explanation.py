@@ -89,7 +89,7 @@ def explain(work: Workspace, url: str) -> Explanation:
     normal = pages.normal(url)
     if normal is None:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
-    row = _row(work, normal)
+    row = _row_to_explain(work, normal)
     host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
     left_out = Absence(work, lookup)
     sentences = [
@@ -101,7 +101,7 @@ def explain(work: Workspace, url: str) -> Explanation:
     sentences.append(("robots", _robots(work, host, normal)))
     sentences.append(("host", _host(work, host, host_of(normal))))
     if row is not None:
-        figures = _figures(work, row)
+        figures = _figures_to_explain(work, row)
         duplicates = duplicates_of(lookup, normal)
         sentences += [
             ("fetched", _how_fetched(pages, row)),
@@ -116,7 +116,7 @@ def explain(work: Workspace, url: str) -> Explanation:
     return Explanation(normal, row is not None, facts)
 
 
-def _row(work: Workspace, url: str) -> Row | None:
+def _row_to_explain(work: Workspace, url: str) -> Row | None:
     """The row of `pages`. Those of older versions lack columns, which the engine fills."""
     layers = [each.where(F.col("url") == url) for each in lsm.layers(work, PAGES, some=True)]
     with work.errors():
@@ -168,7 +168,7 @@ def _robots(work: Workspace, host: Row | None, url: str) -> str:
     if not kept:
         return f"{origin}/robots.txt is read before the next request"
     file = max(kept, key=lambda each: int(each["fetched_ms"]))
-    rules = robots_txt.judge(file["status"], file["body"] or b"")
+    rules = robots_txt.judge_robots_txt(file["status"], file["body"] or b"")
     when = f"by {origin}/robots.txt of {moment(file['fetched_ms'])}"
     if rules is None:
         return f"all requests are forbidden {when}, which could not be read ({file['status']})"
@@ -337,7 +337,7 @@ def _index(lookup: Lookup, pages: PageInfo, row: Row, duplicates: Duplicates) ->
     return "it cannot be found yet: no harvest has run since it was parsed"
 
 
-def _figures(work: Workspace, row: Row) -> Row:
+def _figures_to_explain(work: Workspace, row: Row) -> Row:
     """What the engine makes of a row of `pages`, as `generate` would."""
     config = work.config.update
     product = scoring.load(config.scoring)

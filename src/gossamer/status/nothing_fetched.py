@@ -66,12 +66,12 @@ def why_nothing(
     stored = "stored_ms IS NOT NULL"
     if holds(work, stored) and not (seeds_given and asked and holds(work, FAILED_SEED)):
         return None
-    found = list(failures(work))
+    found = list(failures_to_fetch(work))
     if not found:
         return None if holds(work) else _no_seeds(work)
     shown = found[:MOST_SHOWN]
     lines = "".join(f"\n  {failure}" for failure in shown)
-    remedies = [*map(remedy_of, shown)]
+    remedies = [*map(remedy_of_failure, shown)]
     if any(report.counts.get(egress.POSTPONED) for report in reports):
         what = f"start workers of their groups (fetch.egress), by the variable {egress.GROUPS}"
         remedies.insert(0, f"{egress.POSTPONED}: {what}")
@@ -83,7 +83,7 @@ def _no_seeds(work: Workspace) -> NothingFetched:
     return NothingFetched(work.root, "there are no seeds", remedy)
 
 
-def failures(work: Workspace) -> Iterator[Failure]:
+def failures_to_fetch(work: Workspace) -> Iterator[Failure]:
     """Yield why pages without a stored body were not fetched, the most frequent outcome first."""
     from pyspark.sql import functions as F
 
@@ -112,7 +112,7 @@ def failures(work: Workspace) -> Iterator[Failure]:
         yield Failure(outcome, pages, place.url, detail, again_ms)
 
 
-def remedy_of(failure: Failure) -> str:
+def remedy_of_failure(failure: Failure) -> str:
     policy = OUTCOMES[failure.outcome]
     settings = f" ({', '.join(policy.settings)})" if policy.settings else ""
     return f"{failure.outcome}: {policy.remedy}{settings}"

@@ -30,7 +30,7 @@ REFUSALS = ("bad_redirect", "forbidden_address", "robots")
 """Outcomes (see outcomes.py) that Gossamer decided, not the server; postponed ones count, too."""
 
 
-class Watch:
+class CrawlWatch:
     """What looks at a crawl remember for the next one. Used from several threads."""
 
     def __init__(self, work: Workspace, lookup: Lookup | None = None) -> None:
@@ -71,8 +71,8 @@ class Watch:
 
 
 def overview(work: Workspace) -> dict[str, Any]:
-    """The state of a crawl, for a single look: see `Watch`."""
-    return Watch(work).look()
+    """The state of a crawl, for a single look: see `CrawlWatch`."""
+    return CrawlWatch(work).look()
 
 
 def _waits(work: Workspace) -> str | None:

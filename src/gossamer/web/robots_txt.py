@@ -1,7 +1,8 @@
 """robots.txt (RFC 9309): what a host allows each crawler, its crawl delay, and its sitemaps.
 
-`judge` turns the response to a request for the file into a verdict, `parse` reads its bytes, and
-`Robots.allows` is called once per page. Nothing here does I/O or raises: invalid lines are ignored.
+`judge_robots_txt` turns the response to a request for the file into a verdict, `parse_robots_txt`
+reads its bytes, and `Robots.allows` is called once per page. Nothing here does I/O or raises:
+invalid lines are ignored.
 
 Why not a library: we used protego 0.7, but in the end only to match a single pattern. It decodes
 reserved octets (`%3F` becomes `?`), lets Crawl-delay and unknown records end a group, compares
@@ -131,7 +132,7 @@ class Robots:
 ALLOW_ALL = Robots({}, {}, ())
 
 
-def parse(body: bytes) -> Robots:
+def parse_robots_txt(body: bytes) -> Robots:
     """Parse a file, of which at most MAX_BYTES were read. Never raises."""
     if len(body) >= MAX_BYTES:
         cut = max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES))
@@ -139,13 +140,13 @@ def parse(body: bytes) -> Robots:
     return _CACHE.parse(body)
 
 
-def judge(status: int, body: bytes) -> Robots | None:
+def judge_robots_txt(status: int, body: bytes) -> Robots | None:
     """Return the rules that follow from the response to GET /robots.txt, after its redirects.
 
     `status` is HTTP's, or 0 if no response came. None means that everything is forbidden for now.
     """
     if 200 <= status < 300:  # noqa: PLR2004  the classes of RFC 9110 §15
-        return parse(body)
+        return parse_robots_txt(body)
     if 300 <= status < 500 and status != TOO_MANY_REQUESTS:  # noqa: PLR2004
         return ALLOW_ALL  # §2.3.1.2 and §2.3.1.3: there is no file
     # §2.3.1.4. In the RFC, 429 is a 4xx like others and allows everything. But it means that the
@@ -153,9 +154,9 @@ def judge(status: int, body: bytes) -> Robots | None:
     return None
 
 
-def keep_s(status: int) -> float:
+def keep_robots_s(status: int) -> float:
     """How many seconds the verdict on a response with this status may be kept."""
-    return NO_ANSWER_KEPT_S if judge(status, b"") is None else ANSWER_KEPT_S
+    return NO_ANSWER_KEPT_S if judge_robots_txt(status, b"") is None else ANSWER_KEPT_S
 
 
 class _Cache:

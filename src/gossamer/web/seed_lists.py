@@ -71,7 +71,7 @@ def read_list(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
     """
     try:
         with _open(source) as file:
-            yield from parse(iter(lambda: file.readline(MAX_LINE_BYTES), b""), source, rules)
+            yield from parse_seeds(iter(lambda: file.readline(MAX_LINE_BYTES), b""), source, rules)
     except (OSError, EOFError, zlib.error) as error:
         raise SeedError(source, f"cannot be read: {error}", "pass a text or gzip file") from None
 
@@ -82,7 +82,7 @@ def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
     A name without scheme and port must be below a public suffix: `seeds.txt` is more likely a file.
     """
     for word in map(str.strip, words):
-        url = None if word == STDIN or _undecodable(word) else normalize_seed(word, rules)
+        url = None if word == STDIN or _undecodable_seed(word) else normalize_seed(word, rules)
         if SCHEME.match(word) is None:
             if word == STDIN or Path(word).is_file():
                 what = "the standard input" if word == STDIN else "a file"
@@ -108,7 +108,7 @@ def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
         yield url
 
 
-def check(words: Iterable[str], lists: Iterable[str], rules: UrlRules) -> None:
+def check_seeds(words: Iterable[str], lists: Iterable[str], rules: UrlRules) -> None:
     """Raise SeedError if a word is not a valid seed, or a list does not exist."""
     for _ in parse_typed(words, rules):
         pass
@@ -117,7 +117,7 @@ def check(words: Iterable[str], lists: Iterable[str], rules: UrlRules) -> None:
             raise SeedError(source, "cannot be read: no such file", "pass a text or gzip file")
 
 
-def _undecodable(word: str) -> bool:
+def _undecodable_seed(word: str) -> bool:
     """Whether a word contains bytes that were not UTF-8 on the command line."""
     try:
         word.encode()
@@ -126,7 +126,7 @@ def _undecodable(word: str) -> bool:
     return False
 
 
-def parse(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str | BadLine]:
+def parse_seeds(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str | BadLine]:
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")

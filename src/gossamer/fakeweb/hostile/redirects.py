@@ -67,12 +67,7 @@ def _case(name: str, location: str, *outcomes: str) -> Case:
 
 CASES = (
     Case("redirect-endless", "each URL redirects to a new one", ("redirect",), _endless),
-    Case(
-        "redirect-loop",
-        f"{LOOP_LENGTH} URLs that redirect in a loop",
-        ("redirect",),
-        _loop,
-    ),
+    Case("redirect-loop", f"{LOOP_LENGTH} URLs that redirect in a loop", ("redirect",), _loop),
     Case(
         "redirect-self",
         "redirects to itself",

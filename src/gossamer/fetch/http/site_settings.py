@@ -67,7 +67,7 @@ class Site(NamedTuple):
 NO_SITE = Site({}, None, None)
 
 
-class Pattern(NamedTuple):
+class HostPattern(NamedTuple):
     """A table's `hosts`: a pattern for names, with scheme and port if it includes them."""
 
     scheme: str | None
@@ -75,7 +75,7 @@ class Pattern(NamedTuple):
     port: int | None
 
     @classmethod
-    def from_config(cls, config: SiteConfig) -> Pattern:
+    def from_config(cls, config: SiteConfig) -> HostPattern:
         """Raises ConfigError."""
         match = _HOSTS.fullmatch(config.hosts)
         port = int(match["port"]) if match and match["port"] else None
@@ -84,14 +84,18 @@ class Pattern(NamedTuple):
         name = match["name"].lower()
         return cls(match["scheme"], name.strip("[]") if ":" in name else name, port)
 
-    def fits(self, host: str, port: int | None) -> bool:
+    def fits_host_pattern(self, host: str, port: int | None) -> bool:
         """Whether the pattern matches a host, for any scheme; a port of None is the default one."""
         if self.port not in (None, port or PORTS.get(self.scheme or SECURE)):
             return False
         return fnmatchcase(host, self.name)
 
     def fits_request(self, scheme: str, host: str, port: int) -> bool:
-        return self.scheme in (None, scheme) and self.port in (None, port) and self.fits(host, port)
+        return (
+            self.scheme in (None, scheme)
+            and self.port in (None, port)
+            and self.fits_host_pattern(host, port)
+        )
 
     def owns(self, scheme: str, port: int) -> bool:
         """Whether the table's secrets may be sent to this scheme and port of a matching host."""
@@ -106,7 +110,9 @@ class Sites:
     """
 
     def __init__(self, configs: Sequence[SiteConfig]) -> None:
-        self._sites = [(Pattern.from_config(config), _site(config), config) for config in configs]
+        self._sites = [
+            (HostPattern.from_config(config), _site(config), config) for config in configs
+        ]
         self.proxies = {site.proxy for _, site, _ in self._sites if site.proxy is not None}
         self.for_origin = lru_cache(maxsize=ORIGINS_CACHED)(self._find) if self._sites else _none
 
@@ -126,7 +132,11 @@ class Sites:
     def _matching(self, host: str) -> Iterator[tuple[Site, SiteConfig]]:
         """The tables that match a host (as in `pages`), for any scheme."""
         name, port = _split_port(host)
-        return ((site, config) for pattern, site, config in self._sites if pattern.fits(name, port))
+        return (
+            (site, config)
+            for pattern, site, config in self._sites
+            if pattern.fits_host_pattern(name, port)
+        )
 
     def _find(self, scheme: str, host: str, port: int | None) -> Site:
         port = port or PORTS.get(scheme, OTHER_PORT)
@@ -134,7 +144,7 @@ class Sites:
             if pattern.fits_request(scheme, host, port):
                 if pattern.owns(scheme, port):
                     return site
-                return site._replace(headers=_public(config.headers), login=None)
+                return site._replace(headers=_site_headers(config.headers), login=None)
         return NO_SITE
 
 
@@ -197,7 +207,7 @@ def _site(config: SiteConfig) -> Site:
         if ":" in config.user:
             raise _unsendable(config, "user", "contains a colon")  # RFC 7617 §2
         login = (config.user, _plain(config, "password", config.password))
-        headers["Authorization"] = _basic(config, *login)
+        headers["Authorization"] = _site_login(config, *login)
     for name, given in config.headers.items():
         key = f"headers: {name!r}"
         value = _plain(config, key, given)
@@ -208,10 +218,10 @@ def _site(config: SiteConfig) -> Site:
         if _VALUE.fullmatch(value) is None:
             raise _unsendable(config, key, "has a value that HTTP cannot carry")
         headers[name] = value
-    return Site(headers, _proxy(config), login)
+    return Site(headers, _site_proxy(config), login)
 
 
-def _public(headers: Mapping[str, str | Secret]) -> dict[str, str]:
+def _site_headers(headers: Mapping[str, str | Secret]) -> dict[str, str]:
     """The headers that are not secret."""
     return {
         name: value
@@ -226,7 +236,7 @@ def _plain(config: SiteConfig, key: str, value: str | Secret) -> str:
     raise _unsendable(config, key, "was not read from its file or environment variable")
 
 
-def _basic(config: SiteConfig, user: str, password: str) -> str:
+def _site_login(config: SiteConfig, user: str, password: str) -> str:
     for key, value in (("user", user), ("password", password)):
         if _VALUE.fullmatch(value) is None:
             raise _unsendable(config, key, "has control characters or ones outside Latin-1")
@@ -234,7 +244,7 @@ def _basic(config: SiteConfig, user: str, password: str) -> str:
     return f"Basic {base64.b64encode(secret).decode()}"
 
 
-def _proxy(config: SiteConfig) -> URL | None:
+def _site_proxy(config: SiteConfig) -> URL | None:
     if not config.proxy:
         return None
     try:

@@ -115,9 +115,9 @@ class Dns:
     async def look_up(self, name: str) -> DnsResult:
         """Look up A and AAAA of an ASCII name within LOOKUP_S. All errors become a Failure."""
         if not _NAME.fullmatch(name):
-            return _failure(BAD_NAME)
+            return _dns_failure(BAD_NAME)
         if self._closed:
-            return _failure(CLOSED)
+            return _dns_failure(CLOSED)
         channel = await self._channel()
         channel.asked += 1
         channel.waiting += 1
@@ -127,14 +127,16 @@ class Dns:
                     name, type=socket.SOCK_STREAM, flags=_AI_NOSORT
                 )
         except TimeoutError:
-            return _failure(TIMED_OUT)
+            return _dns_failure(TIMED_OUT)
         except ares.DNSError as error:
             code, text = error.args
-            return _failure(_FAILURES.get(code, Failure(f"DNS failed ({text})", socket.EAI_FAIL)))
+            return _dns_failure(
+                _FAILURES.get(code, Failure(f"DNS failed ({text})", socket.EAI_FAIL))
+            )
         finally:
             channel.waiting -= 1
             await self._retire(channel)
-        return _to_result(found)
+        return _to_dns_result(found)
 
     async def close(self) -> None:
         """Close all channels; pending look-ups fail."""
@@ -168,13 +170,13 @@ class Dns:
             await channel.ares.close()
 
 
-def _to_result(result: pycares.AddrInfoResult) -> DnsResult:
+def _to_dns_result(result: pycares.AddrInfoResult) -> DnsResult:
     nodes = sorted(result.nodes, key=lambda node: node.family != socket.AF_INET)
     ttls = [*(node.ttl for node in nodes), *(alias.ttl for alias in result.cnames)]
     return DnsResult(tuple(node.addr[0].decode() for node in nodes[:MAX_ADDRESSES]), min(ttls))
 
 
-def _failure(failure: Failure) -> DnsResult:
+def _dns_failure(failure: Failure) -> DnsResult:
     return DnsResult((), failure.ttl_s, failure)
 
 

@@ -190,8 +190,8 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     draft.counts["pages_due"] = count
     if count:
         draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
-        draft.replace[DUE_TIMES.name] = due_counts.recount(work, rows)
-        draft.replace[VIRTUAL_PAGE.name] = opic.write_virtual_page(
+        draft.replace[DUE_TIMES.name] = due_counts.recount_due(work, rows)
+        draft.replace[VIRTUAL_PAGE.name] = opic.write_opic(
             work, opic.recount_cash(work, rows), work.round
         )
 

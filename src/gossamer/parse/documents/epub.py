@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from gossamer.parse.documents.document_draft import Broken
-from gossamer.parse.documents.xml_markup import Vocabulary, Walk, parse
+from gossamer.parse.documents.xml_markup import Vocabulary, Walk, parse_xml
 from gossamer.parse.documents.xmp import PACKAGE, read_fields
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _package(archive: Archive) -> str:
             found.append(attributes.get("full-path", ""))
 
     with suppress(Broken):
-        parse(archive.find("META-INF/container.xml"), start)
+        parse_xml(archive.find("META-INF/container.xml"), start)
     packages = found or [name for name in archive.names if name.endswith(".opf")]
     if not packages:
         raise Broken("no package document")
@@ -77,5 +77,5 @@ def _spine(xml: bytes, folder: str) -> list[str]:
         elif name == "itemref":
             order.append(attributes.get("idref", ""))
 
-    parse(xml, start)
+    parse_xml(xml, start)
     return [files[idref] for idref in order if idref in files]

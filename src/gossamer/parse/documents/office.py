@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.documents.document_draft import Broken, Unsupported
-from gossamer.parse.documents.xml_markup import Vocabulary, Walk, attribute, parse
+from gossamer.parse.documents.xml_markup import Vocabulary, Walk, attribute, parse_xml
 from gossamer.parse.documents.xmp import CORE, OPEN_DOCUMENT, read_fields
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_pptx(archive: Archive, draft: Draft) -> None:
         if relation is not None:
             slides.append(relation.target)
 
-    parse(archive.read(part), start)
+    parse_xml(archive.read(part), start)
     draft.pages = len(slides)
     for slide in slides:
         if draft.truncated:
@@ -146,7 +146,7 @@ def relations(archive: Archive, part: str) -> Relations:
         found[attributes.get("Id", "")] = Relation(kind, target)
 
     with suppress(Broken):
-        parse(archive.find(posixpath.join(folder, "_rels", f"{name}.rels")), start)
+        parse_xml(archive.find(posixpath.join(folder, "_rels", f"{name}.rels")), start)
     return found
 
 
@@ -177,7 +177,7 @@ def _heading_styles(archive: Archive, related: Relations) -> frozenset[str]:
             ids.add(style)
 
     with suppress(Broken):
-        parse(archive.find(next(iter(parts), "word/styles.xml")), start)
+        parse_xml(archive.find(next(iter(parts), "word/styles.xml")), start)
     return frozenset(ids)
 
 
@@ -199,4 +199,4 @@ def _read_open_document_meta(xml: bytes, draft: Draft) -> None:
             if count.isdecimal() and len(count) <= _COUNT_DIGITS:
                 draft.pages = int(count) or None
 
-    parse(xml, start)
+    parse_xml(xml, start)

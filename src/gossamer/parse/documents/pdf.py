@@ -207,10 +207,7 @@ class _Spot(NamedTuple):
 
 
 def _read_links(
-    document: pdfium.PdfDocument,
-    page: pdfium.PdfPage,
-    text_page: pdfium.PdfTextPage,
-    draft: Draft,
+    document: pdfium.PdfDocument, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, draft: Draft
 ) -> None:
     """Add the link annotations of a page. A link broken over several lines has several of them.
 

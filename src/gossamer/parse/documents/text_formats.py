@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gossamer.parse.documents.document_draft import MAX_ANCHOR_CHARS, Broken, is_web_url
-from gossamer.parse.documents.xml_markup import Enough, parse
+from gossamer.parse.documents.xml_markup import Enough, parse_xml
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def read_xml(body: bytes, draft: Draft) -> None:
     """
     text = _AnyText(draft)
     with suppress(Enough):
-        parse(body, text.start, text.end, text.characters)
+        parse_xml(body, text.start, text.end, text.characters)
 
 
 class _AnyText:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.parse.documents.document_draft import Broken
 from gossamer.parse.documents.office import main_part, relations, target_in
-from gossamer.parse.documents.xml_markup import Enough, parse
+from gossamer.parse.documents.xml_markup import Enough, parse_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ def read_xlsx(archive: Archive, draft: Draft) -> None:
             if relation is not None:
                 sheets.append(relation.target)
 
-    parse(archive.read(part), start)
+    parse_xml(archive.read(part), start)
     strings = _strings(archive, related)
     for sheet in sheets:
         if draft.truncated:
@@ -67,7 +67,7 @@ class _Sheet:
 
     def read(self, xml: bytes) -> None:
         with suppress(Enough):
-            parse(xml, self._start, self._end, self._characters)
+            parse_xml(xml, self._start, self._end, self._characters)
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "c":
@@ -139,5 +139,5 @@ def _strings(archive: Archive, related: Relations) -> list[str]:
             pieces.append(text)
 
     with suppress(Broken, Enough):
-        parse(archive.find(next(iter(parts), "xl/sharedStrings.xml")), start, end, characters)
+        parse_xml(archive.find(next(iter(parts), "xl/sharedStrings.xml")), start, end, characters)
     return strings

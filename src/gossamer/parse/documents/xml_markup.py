@@ -131,7 +131,7 @@ class Walk:
     def read(self, xml: bytes) -> None:
         """Read a file. Raises Broken at the first error; what preceded it is in the draft."""
         try:
-            parse(xml, self.start, self.end, self.characters)
+            parse_xml(xml, self.start, self.end, self.characters)
         except Enough:
             return
         except Broken:
@@ -146,7 +146,7 @@ def _ignore(_: str) -> None:
     pass
 
 
-def parse(
+def parse_xml(
     xml: bytes,
     start: Callable[[str, Mapping[str, str]], None],
     end: Callable[[str], None] = _ignore,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gossamer.parse.documents.document_draft import Broken, joined
-from gossamer.parse.documents.xml_markup import attribute, parse
+from gossamer.parse.documents.xml_markup import attribute, parse_xml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def read_fields(xml: bytes, names: Mapping[str, str]) -> dict[str, str]:
     are named by an attribute `property`.
     """
     fields = _Fields(names)
-    parse(xml, fields.start, fields.end, fields.characters)
+    parse_xml(xml, fields.start, fields.end, fields.characters)
     return fields.found()
 
 

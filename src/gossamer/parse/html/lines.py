@@ -153,12 +153,6 @@ def _split_blocks(raw: str, link_chars: int, links: int, box: int, tag: str) -> 
     parts = [text for part in _BREAKS_2.split(raw) if (text := fold(part.replace(BREAK, " ")))]
     total = sum(map(len, parts))
     return [
-        block(
-            text,
-            int(link_chars * (share := len(text) / total)),
-            round(links * share),
-            box,
-            tag,
-        )
+        block(text, int(link_chars * (share := len(text) / total)), round(links * share), box, tag)
         for text in parts
     ]

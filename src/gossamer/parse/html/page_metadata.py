@@ -71,11 +71,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
 
 
 def metadata(
-    found: HeadMetadata,
-    url: str,
-    *,
-    title: str = "",
-    fetched: datetime | None = None,
+    found: HeadMetadata, url: str, *, title: str = "", fetched: datetime | None = None
 ) -> Metadata:
     """Return the metadata of the page at `url`, whose title element is `title`.
 
@@ -88,11 +84,7 @@ def metadata(
     return Metadata(
         headline=_headline(nodes.headlines(), meta("headline"), title),
         description=_first(
-            chain(
-                meta("description"),
-                nodes.texts("description"),
-                meta("abstract"),
-            ),
+            chain(meta("description"), nodes.texts("description"), meta("abstract")),
             MAX_DESCRIPTION_CHARS,
         ),
         authors=author_names(nodes.authors(), meta("author"), found.authors),

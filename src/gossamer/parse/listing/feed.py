@@ -31,7 +31,7 @@ from gossamer.parse.listing.feed_model import (
     short_name,
 )
 from gossamer.parse.listing.feed_text import text_of
-from gossamer.parse.listing.xml_reader import fold, read
+from gossamer.parse.listing.xml_reader import fold_xml_text, read_xml_elements
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.dates import parse_date
 
@@ -81,7 +81,7 @@ _WEB = ("http://", "https://")
 
 def _of_xml(text: str, max_entries: int) -> Feed | None:
     entries = Entries(max_entries)
-    for node in read(text, _RECORDS):
+    for node in read_xml_elements(text, _RECORDS):
         if node.name:
             if entries.has_room():
                 entries.add(_entry(node))
@@ -128,7 +128,8 @@ def _links(node: Node) -> Iterator[FeedLink]:
             if url := link.url(attributes.get("href") or link.text):
                 yield FeedLink(
                     url=url,
-                    relation=fold(attributes.get("rel", "").lower(), MAX_NAME_CHARS) or "alternate",
+                    relation=fold_xml_text(attributes.get("rel", "").lower(), MAX_NAME_CHARS)
+                    or "alternate",
                     content_type=media_type(attributes.get("type")),
                 )
 

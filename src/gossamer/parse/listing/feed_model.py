@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gossamer.parse.listing.xml_reader import fold
+from gossamer.parse.listing.xml_reader import fold_xml_text
 
 MAX_ENTRIES = 10_000
 MAX_TITLE_CHARS = 1_000
@@ -79,7 +79,7 @@ class Entries:
 
 def short_name(text: str | None) -> str | None:
     """Fold and shorten a language, relation or type; None if it is empty."""
-    return fold(text or "", MAX_NAME_CHARS) or None
+    return fold_xml_text(text or "", MAX_NAME_CHARS) or None
 
 
 def media_type(text: str | None) -> str | None:

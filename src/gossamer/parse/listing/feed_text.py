@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.listing.xml_reader import fold
+from gossamer.parse.listing.xml_reader import fold_xml_text
 from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ def text_of(node: Node, limit: int) -> str:
         text = _visible(node)
         xhtml = kind in _XHTML_TYPES and any(node.elements())
         is_markup = not xhtml and kind not in _TEXT_TYPES
-    return plain(text, limit) if is_markup else fold(text, limit)
+    return plain(text, limit) if is_markup else fold_xml_text(text, limit)
 
 
 def plain(markup: str, limit: int) -> str:
     """Return up to `limit` characters of the visible text of something that may be HTML."""
     if not _MARKUP.search(markup):
-        return fold(markup, limit)
+        return fold_xml_text(markup, limit)
     parser = LexborHTMLParser(_BLOCK_TAG.sub(" ", markup[:MAX_MARKUP_CHARS]))
     parser.strip_tags(_HIDDEN)
-    return fold(parser.body.text() if parser.body else "", limit)
+    return fold_xml_text(parser.body.text() if parser.body else "", limit)
 
 
 def _visible(node: Node) -> str:

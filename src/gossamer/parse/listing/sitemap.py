@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from gossamer.parse.listing.feed import parse_feed
 from gossamer.parse.listing.xml_node import Node
-from gossamer.parse.listing.xml_reader import fold, read
+from gossamer.parse.listing.xml_reader import fold_xml_text, read_xml_elements
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.dates import parse_date
 from gossamer.parse.reading.gzipped import MAGIC, gunzip
@@ -96,7 +96,7 @@ def parse_sitemap(
 def _of_xml(text: str, max_entries: int) -> Sitemap | None:
     entries = _Entries(max_entries)
     located = False
-    for node in read(text, _RECORDS):
+    for node in read_xml_elements(text, _RECORDS):
         if node.name:
             entries.add(node.name, _entry(node))
             located = located or any(part.name == "loc" for part in node.elements())
@@ -223,13 +223,12 @@ def _alternates(node: Node) -> Iterator[str]:
 def _news(node: Node) -> News:
     first = node.first()
     return News(
-        title=_text(first.get("news:title")),
-        published=_date(first.get("news:publication_date")),
+        title=_text(first.get("news:title")), published=_date(first.get("news:publication_date"))
     )
 
 
 def _text(node: Node | None) -> str | None:
-    return None if node is None else fold(node.text, MAX_TEXT_CHARS) or None
+    return None if node is None else fold_xml_text(node.text, MAX_TEXT_CHARS) or None
 
 
 def _url(node: Node | None) -> str | None:

@@ -21,7 +21,7 @@ MAX_LAYOUT_CHARS = 2_048
 """Longest layout (attributes without their values) that is cached; this length is common."""
 
 _ATTRIBUTE = re.compile(
-    r"""(?<![^\s=/"'<>])([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""",
+    r"""(?<![^\s=/"'<>])([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
 )
 _REGULAR = re.compile(r"""(?:\s++[^\s=/"'<>]++\s*+=\s*+"|\s*+/?+(?:>|\Z))*+""")
 _NAME = re.compile(r"""[^\s=/"]+""")

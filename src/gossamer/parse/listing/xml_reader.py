@@ -120,7 +120,7 @@ class _Tree:
         closing = f"</{tag}>"
         stop = text.find(closing, start, start + MAX_FLAT_CHARS)
         node = opened(tag, raw, above.scope)
-        if stop < 0 or not _fill(node, text[start:stop], self._records):
+        if stop < 0 or not _fill_xml_node(node, text[start:stop], self._records):
             self._not_flat += 1
             self._looked_at = stop
             return None
@@ -166,7 +166,7 @@ class _Tree:
         del self._stack[depth:], self._tags[depth:]
 
 
-def _fill(node: Node, text: str, records: frozenset[str]) -> bool:
+def _fill_xml_node(node: Node, text: str, records: frozenset[str]) -> bool:
     """Add the leaves in `text` to `node`. False, without changes, if there is anything else."""
     pieces = _LEAF.split(text)
     attributes = regular_attributes(pieces[2::4])
@@ -183,7 +183,7 @@ def _fill(node: Node, text: str, records: frozenset[str]) -> bool:
     return True
 
 
-def read(text: str, records: frozenset[str]) -> Iterator[Node]:
+def read_xml_elements(text: str, records: frozenset[str]) -> Iterator[Node]:
     """Yield each element with one of these names when it ends, detached; then the document.
 
     A record inside a record ends the outer one. Of a truncated document, everything is read except
@@ -221,7 +221,7 @@ def read(text: str, records: frozenset[str]) -> Iterator[Node]:
     yield tree.document
 
 
-def fold(text: str, limit: int) -> str:
+def fold_xml_text(text: str, limit: int) -> str:
     """Return up to `limit` characters with white space folded and control characters removed."""
     text = " ".join(text[: 2 * limit].split())
     return (text if text.isprintable() else _CONTROL.sub("", text))[:limit]

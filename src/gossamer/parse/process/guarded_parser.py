@@ -324,23 +324,23 @@ def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> 
     os.set_blocking(sending, False)
     rest = memoryview(len(page).to_bytes(_LENGTH_BYTES, "little") + page)
     while rest:
-        _await(sending, select.POLLOUT, until_s)
+        _await_pipe_of_child(sending, select.POLLOUT, until_s)
         rest = rest[os.write(sending, rest) :]
-    head = _read_bytes(receiving, _LENGTH_BYTES, until_s)
+    head = _read_pipe_of_child(receiving, _LENGTH_BYTES, until_s)
     length = int.from_bytes(head, "little")
     if len(head) < _LENGTH_BYTES:
         return None
     if not _CPU.size <= length <= MAX_MEMORY_BYTES:
         raise _BadAnswer(f"the parser sent an answer of {length:,} bytes")
-    answer = _read_bytes(receiving, length, until_s)
+    answer = _read_pipe_of_child(receiving, length, until_s)
     return answer if len(answer) == length else None
 
 
-def _read_bytes(pipe: int, size: int, until_s: float) -> bytearray:
+def _read_pipe_of_child(pipe: int, size: int, until_s: float) -> bytearray:
     """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError."""
     data = bytearray()
     while len(data) < size:
-        _await(pipe, select.POLLIN, until_s)
+        _await_pipe_of_child(pipe, select.POLLIN, until_s)
         piece = os.read(pipe, min(size - len(data), READ_BYTES))
         if not piece:
             break
@@ -348,7 +348,7 @@ def _read_bytes(pipe: int, size: int, until_s: float) -> bytearray:
     return data
 
 
-def _await(pipe: int, event: int, until_s: float) -> None:
+def _await_pipe_of_child(pipe: int, event: int, until_s: float) -> None:
     """Wait until a pipe is ready, or its other end is gone. Raises TimeoutError."""
     watch = select.poll()
     watch.register(pipe, event)

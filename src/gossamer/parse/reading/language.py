@@ -132,19 +132,13 @@ _RIVALS = {
         ),
     ),
     "nl": (
-        _Rival(
-            "af",
-            _words("'n ’n nie hierdie vir deur dié word oor"),
-            ("ij", *_words("het een")),
-        ),
+        _Rival("af", _words("'n ’n nie hierdie vir deur dié word oor"), ("ij", *_words("het een"))),
     ),
     "pt": (_Rival("gl", ("ñ", "ción", *_GALICIAN), (*"ãõçê", "lh", *_words("um uma com em"))),),
     "ru": (_KAZAKH, _TAJIK),
     "sr": (
         _Rival(
-            "mk",
-            (*"ѓќѕ", *_words("во со овој оваа ги врз")),
-            (*"ђћ", *_words("у је су са би")),
+            "mk", (*"ѓќѕ", *_words("во со овој оваа ги врз")), (*"ђћ", *_words("у је су са би"))
         ),
     ),
     "uk": (_KAZAKH,),

@@ -24,7 +24,12 @@ from gossamer.parse.step.sitemap_discovery import (
     read_previous_sitemaps,
     read_robots_sitemaps,
 )
-from gossamer.parse.step.stored_responses import bodies, piece_of, read_answers, read_redirects
+from gossamer.parse.step.stored_responses import (
+    bodies,
+    piece_of,
+    read_answers,
+    read_stored_redirects,
+)
 from gossamer.rules.filter_rules.filter_recipe import index_of
 from gossamer.rules.filters import filters_of
 from gossamer.state.heartbeats import Heartbeat
@@ -126,7 +131,7 @@ def _parse_pages(
 def _add_other_links(job: Job, share: Share, writer: PageWriter) -> None:
     """Add redirects, and the sitemaps that robots.txt files name, as links."""
     responses = [f"{job.root}/{piece.path}" for piece in share.responses if not piece.number]
-    for redirect in read_redirects(responses):
+    for redirect in read_stored_redirects(responses):
         writer.add_redirect(redirect)
     wellknown = job.config.parse.wellknown_paths
     hosts, links = ([f"{job.root}/{file}" for file in some] for some in (share.hosts, share.links))

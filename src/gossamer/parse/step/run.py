@@ -168,7 +168,7 @@ def parse_round(
     ]
     # Pages in a truncated WARC file would be recorded as failed.
     work.store.files(WARC.name, job.round)
-    work.store.check(_archives_of(work, left))
+    work.store.check(_archives_to_parse(work, left))
     left = (*left, *done.later)
     moved = paths(moving(work, files))
     job = replace(job, files=(paths(files), paths(left)), moved=moved, spent=done.spent)
@@ -194,7 +194,7 @@ def parse_round(
     return [*(row for row in rows if row not in again), *done.rows]
 
 
-def _archives_of(work: Workspace, left: Sequence[File]) -> list[File]:
+def _archives_to_parse(work: Workspace, left: Sequence[File]) -> list[File]:
     """The WARC files of the pages that are left."""
     if not left:
         return []

@@ -58,7 +58,7 @@ def read_robots_sitemaps(
     """
     for path in paths:
         for file, depth in _newer_robots(path, since_ms):
-            verdict = robots_txt.judge(file["status"], file["body"] or b"")
+            verdict = robots_txt.judge_robots_txt(file["status"], file["body"] or b"")
             targets = () if verdict is None else verdict.sitemaps or wellknown
             if targets:
                 src = file["origin"] + ROBOTS_TXT

@@ -137,7 +137,7 @@ def place_of(answer: ResponseRow) -> tuple[str, int, str]:
     return answer.warc_file, answer.warc_offset, answer.url
 
 
-def read_redirects(paths: Sequence[str]) -> list[Redirect]:
+def read_stored_redirects(paths: Sequence[str]) -> list[Redirect]:
     """Return the rows that redirect to a URL that can be crawled."""
     if not paths:
         return []

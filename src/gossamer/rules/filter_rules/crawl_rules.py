@@ -25,7 +25,7 @@ from gossamer.rules.filter_rules.rule_syntax import (
     Rule,
     number_lines,
     parse_all,
-    read_lines,
+    read_rule_lines,
 )
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
@@ -145,7 +145,9 @@ def seed_hosts(work: Workspace) -> tuple[str, ...]:
 
 def _rules_of_file(work: Workspace, name: str) -> tuple[PlacedRule, ...]:
     def read() -> tuple[PlacedRule, ...]:
-        return _parse_lines(tuple(read_lines(Path(work.root, name), UNREADABLE)), f"{name}, line")
+        return _parse_lines(
+            tuple(read_rule_lines(Path(work.root, name), UNREADABLE)), f"{name}, line"
+        )
 
     return read() if work.last_valid is None else work.last_valid.read(name, read)
 

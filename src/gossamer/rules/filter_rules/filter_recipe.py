@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gossamer.rules.filter_rules.rule_index import RuleIndex
-from gossamer.rules.filter_rules.rule_syntax import parse
+from gossamer.rules.filter_rules.rule_syntax import parse_rule
 from gossamer.storage import parquet
 
 if TYPE_CHECKING:
@@ -54,6 +54,6 @@ def index_of(file: RuleFile) -> RuleIndex:
 
 
 def _parse_known(line: str) -> Rule:
-    rule = parse(line, "", known=True)
+    rule = parse_rule(line, "", known=True)
     assert rule is not None  # noqa: S101  # it is the text of a rule
     return rule

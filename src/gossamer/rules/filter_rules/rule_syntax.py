@@ -5,7 +5,7 @@
     deny   suffix    .ics                 # of the URL's path
     deny   pattern   [?&]print=1          # RE2, anywhere in the URL
     deny   type      application/pdf      # what the server answered; a prefix such as image/ works
-    deny   language  de                   # of the page's text, as `parse` determines it
+    deny   language  de                   # of the page's text, as `parse_rule` determines it
     deny   all
 
 Blank lines are ignored, and so is everything from a `#` that begins a line or follows white space.
@@ -72,7 +72,7 @@ class PlacedRule(NamedTuple):
     place: str
 
 
-def parse(line: str, place: str, *, known: bool = False) -> Rule | None:
+def parse_rule(line: str, place: str, *, known: bool = False) -> Rule | None:
     """Parse a line; return None if it has no rule.
 
     `known`: it is the text of a rule that was parsed before, so its value is not checked again.
@@ -99,10 +99,12 @@ def parse(line: str, place: str, *, known: bool = False) -> Rule | None:
 
 def parse_all(lines: Iterable[tuple[str, str]]) -> list[PlacedRule]:
     """Parse lines, each with its place. Raises ConfigError."""
-    return [PlacedRule(rule, at) for line, at in lines if (rule := parse(line, at)) is not None]
+    return [
+        PlacedRule(rule, at) for line, at in lines if (rule := parse_rule(line, at)) is not None
+    ]
 
 
-def read_lines(path: Path, remedy: str) -> list[str]:
+def read_rule_lines(path: Path, remedy: str) -> list[str]:
     """The lines of a file. Raises ConfigError, with this remedy, if it cannot be read."""
     text, _ = read_text(path, remedy, MAX_FILE_BYTES)
     return text.removeprefix("\N{BYTE ORDER MARK}").split("\n")
@@ -118,7 +120,7 @@ def _fold_value(kind: str, value: str, place: str) -> str:
         case "all":
             return value
         case "domain":
-            return _domain(value, place)
+            return _parse_domain_rule(value, place)
         case "pattern":
             check_pattern(place, value)
             return value
@@ -129,17 +131,17 @@ def _fold_value(kind: str, value: str, place: str) -> str:
                 raise ConfigError(place, f"{value!r} is not a {kind}", f"example: {example}")
             return value.lower()
         case _:
-            return _part_of_url(kind, value, place)
+            return _parse_url_rule(kind, value, place)
 
 
-def _domain(value: str, place: str) -> str:
+def _parse_domain_rule(value: str, place: str) -> str:
     url = None if re.search(r"[/:?#@\s]", value) else normalize(f"http://{value}/")
     if url is None or host_of(url) == "":
         raise ConfigError(place, f"{value!r} is not a host name", "example: deny domain a.example")
     return host_of(url)
 
 
-def _part_of_url(kind: str, value: str, place: str) -> str:
+def _parse_url_rule(kind: str, value: str, place: str) -> str:
     """A prefix of URLs or a suffix of paths; both consist of the characters of normalised URLs."""
     if kind == "prefix":
         start = _URL_START.match(value)

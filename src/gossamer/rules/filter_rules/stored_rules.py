@@ -15,7 +15,7 @@ from msgspec import structs
 
 from gossamer.errors import UsageError
 from gossamer.rules.filter_rules.rule_index import RuleIndex
-from gossamer.rules.filter_rules.rule_syntax import Rule, parse, parse_all
+from gossamer.rules.filter_rules.rule_syntax import Rule, parse_all, parse_rule
 from gossamer.storage import parquet
 from gossamer.tables import FILTER_RULES
 
@@ -177,6 +177,6 @@ def _write_rules(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ..
 
 @lru_cache(maxsize=1 << 17)
 def _parse_stored(text: str) -> Rule:
-    rule = parse(text, PLACE, known=True)
+    rule = parse_rule(text, PLACE, known=True)
     assert rule is not None  # noqa: S101  # `add_rules` wrote the text of a rule
     return rule

@@ -116,11 +116,7 @@ def find_alias_changes(
 
 
 def _newly_rewritten(
-    work: Workspace,
-    started: DataFrame,
-    answers: DataFrame,
-    met: DataFrame,
-    rules: tuple[str, ...],
+    work: Workspace, started: DataFrame, answers: DataFrame, met: DataFrame, rules: tuple[str, ...]
 ) -> tuple[DataFrame, int]:
     """The pages that rules rewrite which have just become active: rows of _KNOWN_DDL, their number.
 
@@ -357,7 +353,7 @@ def _changed_pages(
     )
 
 
-def status_after_change(status: Column) -> tuple[Column, Column]:
+def alias_status_after_change(status: Column) -> tuple[Column, Column]:
     """The status of a page after its turn (column `becomes`), and whether it is a page again.
 
     `status` is the one without the turn. Seeds are no aliases.

@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 SCHEME, WWW, SLASH, INDEX, CASE, PARAMETER, HOST = (
     *("scheme", "www", "slash", "index", "case", "parameter", "host"),
 )
-TARGETS = {
-    SCHEME: ("https", "http"),
-    WWW: ("without", "with"),
-    SLASH: ("without", "with"),
-}
+TARGETS = {SCHEME: ("https", "http"), WWW: ("without", "with"), SLASH: ("without", "with")}
 """Kinds with two directions, and the names of both; the first one is that of the form."""
 MAX_PARAMETERS = 5
 MAX_NAME = 100

@@ -117,7 +117,7 @@ def _reachable(work: Workspace, host: str) -> list[UrlRule]:
     return list(rules.values())
 
 
-def rule_with_state(work: Workspace, rule: str, *, enabled: bool) -> DataFrame:
+def switched_listed_rule(work: Workspace, rule: str, *, enabled: bool) -> DataFrame:
     """The row of a rule that the user disables or enables, not settled. Raises UsageError.
 
     An enabled rule is active, and the evidence against it is forgotten: what contradicts it later

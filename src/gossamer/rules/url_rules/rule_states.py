@@ -88,8 +88,7 @@ def summarize_verdicts(
     )
     placed, _ = work.scratch(
         groups.withColumn(
-            "place",
-            F.row_number().over(Window.partitionBy("rule", "agrees").orderBy("key")),
+            "place", F.row_number().over(Window.partitionBy("rule", "agrees").orderBy("key"))
         )
     )
     agreed, differed = F.col("agrees") == 1, F.col("agrees") == 0

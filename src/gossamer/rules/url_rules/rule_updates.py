@@ -93,7 +93,7 @@ def learn_from_round(work: Workspace, answers: DataFrame, met: DataFrame, round_
     if work.config.url_rules.learn:
         pages = verdicts.fetched_pages(work, answers, round_)
         new, rows = verdicts.forms_of(work, pages, rules, write_contradicted_rules(work, pages))
-        pairs = verdicts.pairs_to_compare(work, new)
+        pairs = verdicts.pairs_for_verdicts(work, new)
         voted, found = verdicts.find_verdicts(work, pairs, answers, rules)
         if found:
             changed, count = rule_states.learn_rules(work, voted, round_)

@@ -75,7 +75,7 @@ VERDICTS_DDL = (
 )
 
 
-def key_of(text: str) -> int:
+def form_key(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode()) - (1 << 63)
 
 
@@ -135,16 +135,16 @@ def _form_rows(
             if len(rewritten.rules) > 1 and not missing:
                 names = " ".join(sorted(rewritten.rules, key=rewriter.supports))
                 found.append(forms.Form(APPLIED, names, rewritten.url))
-            rows.append((key_of(url), key_of(url), "", "", url, page["fetched_ms"], content))
+            rows.append((form_key(url), form_key(url), "", "", url, page["fetched_ms"], content))
             rows += [
                 (
-                    key_of(f"{form.kind}\n{form.name}\n{form.url}"),
-                    key_of(form.url),
+                    form_key(f"{form.kind}\n{form.name}\n{form.url}"),
+                    form_key(form.url),
                     *(form.kind, form.name, url, page["fetched_ms"], content),
                 )
                 for form in found
             ]
-        yield _batch(rows, URL_FORMS.schema)
+        yield _verdict_batch(rows, URL_FORMS.schema)
 
 
 @lru_cache(maxsize=1)
@@ -174,7 +174,7 @@ def _mirror_form(url: str, other: str | None) -> forms.Form | None:
     return forms.Form(forms.HOST, theirs.host, form.url)
 
 
-def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+def _verdict_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.RecordBatch.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)],
@@ -182,7 +182,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     )
 
 
-def pairs_to_compare(work: Workspace, new: DataFrame) -> DataFrame:
+def pairs_for_verdicts(work: Workspace, new: DataFrame) -> DataFrame:
     """Pairs of pages with the same form, of which at least one is of this round.
 
     `new` holds rows of `url_forms`, materialised. Columns: key, kind, name; url, fetched_ms and
@@ -277,13 +277,13 @@ def _judge_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             if agrees is not None or vote:
                 pair = row["url"], row["other"], row["fingerprint"]
                 found += _verdict_rows(row["kind"], row["name"], row["key"], (agrees, vote, *pair))
-        yield _batch(found, VERDICTS)
+        yield _verdict_batch(found, VERDICTS)
 
 
 def _verdict(pair: dict[str, Any], agree: bool | None) -> tuple[bool | None, int]:
     """Whether a pair agrees (None: it does not matter), and its vote for a direction."""
     if agree:
-        return (True if pair["is_form"] or _differs(pair) else None), 0
+        return (True if pair["is_form"] or _differs_in_verdict(pair) else None), 0
     if abs(pair["fetched_ms"] - pair["other_ms"]) > FRESH_MS:
         return None, 0
     if agree is False:
@@ -296,7 +296,7 @@ def _verdict(pair: dict[str, Any], agree: bool | None) -> tuple[bool | None, int
     return (False if page else None), 0
 
 
-def _differs(pair: dict[str, Any]) -> bool:
+def _differs_in_verdict(pair: dict[str, Any]) -> bool:
     """Whether two URLs differ in each parameter of a rule: they say nothing of one that is equal.
 
     Two print views with different session ids agree, but both differ from what they would become
@@ -326,13 +326,13 @@ def _judge_redirects(
             if back.rules and back.url == url != target:
                 for rule in back.rules:
                     found += _verdict_rows(
-                        APPLIED, rule, key_of(url), (False, 0, target, url, None)
+                        APPLIED, rule, form_key(url), (False, 0, target, url, None)
                     )
             for kind, name, vote in _differences(url, target):
                 agrees = vote > 0 or kind in forms.TARGETS
                 pair = (url, target) if vote > 0 else (target, url)
-                found += _verdict_rows(kind, name, key_of(target), (agrees, vote, *pair, content))
-        yield _batch(found, VERDICTS)
+                found += _verdict_rows(kind, name, form_key(target), (agrees, vote, *pair, content))
+        yield _verdict_batch(found, VERDICTS)
 
 
 def _differences(url: str, target: str) -> Iterator[tuple[str, str, int]]:

@@ -98,7 +98,7 @@ VISITS = (
     *("more_changes", "more_ms", "told_changes", "untold_changes", "met_dates"),
     *("more_dates", "listed_for_ms"),
 )
-"""What visits and listings tell about the place of a page: see `learn_changes`."""
+"""What visits and listings tell about the place of a page: see `learn_change_rates`."""
 LEAST_DOUBT = 1e-12
 SURE = math.log(2)
 """At this doubt, a page has more likely changed than not."""
@@ -148,7 +148,7 @@ def rate_now(config: UpdateConfig) -> Column:
 def add_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     """Add the `gain` of a visit, and the `rate`. Nothing counts as stored of a page that failed."""
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
-    gained = gain(F.col("rate"), F.col("days"), _or_zero("recall"), _or_zero("doubt"))
+    gained = gain(F.col("rate"), F.col("days"), _rate_or_zero("recall"), _rate_or_zero("doubt"))
     found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
     pages = pages.withColumns({"rate": rate_now(config), "days": days})
     return pages.withColumn("gain", found).drop("days")
@@ -159,8 +159,8 @@ def usual_of_places(config: UpdateConfig) -> Column:
     changes, watched_days = _known_changes()
     usual = F.lit(usual_rate(config))
     for place in ("host", "folder"):
-        others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
-        days = F.greatest(_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
+        others = F.greatest(_rate_or_zero(f"{place}_changes") - changes, F.lit(0.0))
+        days = F.greatest(_rate_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
         usual = rate(others, days, usual)
     return usual
 
@@ -173,7 +173,7 @@ def credible_ms(now_ms: int) -> Column:
 def visit_columns(
     changed: Column, usual: Column, config: UpdateConfig, now_ms: int
 ) -> dict[str, Column]:
-    """What a round tells about pages: columns for `likely_changes` and `learn_changes`.
+    """What a round tells about pages: columns for `likely_changes` and `learn_change_rates`.
 
     `changed`: whether a page that answered differs from what is stored; `usual`: the changes per
     day of others, which becomes `usual_before`. Each row has the columns of
@@ -227,7 +227,7 @@ def likely_changes() -> dict[str, Column]:
     }
 
 
-def learn_changes() -> dict[str, Column]:
+def learn_change_rates() -> dict[str, Column]:
     """What is known of pages after a round, as the columns of `pages`, and VISITS.
 
     Those of VISITS are what visits and listings tell, for `habits`. The others are as before
@@ -242,7 +242,7 @@ def learn_changes() -> dict[str, Column]:
     untold = changed * F.col("likely_untold") * sure
     dates = F.col("met_signals")
     is_signal = F.col("late_signal") | (F.col("signal") & ~is_answered)
-    since = F.when(is_answered, F.lit(0.0)).otherwise(_or_zero("doubt"))
+    since = F.when(is_answered, F.lit(0.0)).otherwise(_rate_or_zero("doubt"))
     more = F.when(is_visit, told + untold)
     waits = F.col("is_waiting")
     changes_now = changes + F.coalesce(more, F.lit(0.0))
@@ -278,7 +278,7 @@ def learn_changes() -> dict[str, Column]:
 
 
 def wait_s(config: UpdateConfig) -> Column:
-    """The seconds from the last answer until a page is due again, from `learn_changes`."""
+    """The seconds from the last answer until a page is due again, from `learn_change_rates`."""
     usual_s, factor = config.interval_days * DAY_S, config.interval_factor
     untold = F.col("rate") * (1 - F.coalesce("recall", F.lit(0.0)))
     due_s = (due_doubt(config) - F.col("doubt")) / untold * DAY_S
@@ -295,10 +295,10 @@ def _is_stored() -> Column:
 
 def _known_changes() -> tuple[Column, Column]:
     """What is known of `pages`; rows of older versions have no such columns."""
-    return _or_zero("changes"), _or_zero("watched_days")
+    return _rate_or_zero("changes"), _rate_or_zero("watched_days")
 
 
-def _or_zero(name: str) -> Column:
+def _rate_or_zero(name: str) -> Column:
     """Of a column without negative numbers.
 
     Fact (Sail 0.7.2): `coalesce` is planned as a CASE, and would stand many times in the gain.

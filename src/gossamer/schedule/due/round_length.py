@@ -51,7 +51,7 @@ def limit_s(work: Workspace) -> float | None:
     if not work.is_endless:
         return None
     soon_ms = work.now_ms() + due_counts.SLOT_MS
-    slots = due_counts.read_counts(work) or ()
+    slots = due_counts.read_due_counts(work) or ()
     if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in slots):
         return None
     took_s = {done.step: done.seconds for done in work.store.manifest.history}
@@ -119,7 +119,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     return look_ms if found is None else min(found, look_ms)
 
 
-def generate_settings(work: Workspace) -> GenerateConfig:
+def brief_generate_settings(work: Workspace) -> GenerateConfig:
     """The settings of a round's size: of a brief one, no more pages per host than it can fetch."""
     config, limit, delay_s = work.config.generate, limit_s(work), work.config.fetch.delay_s
     if limit is None or not delay_s:
@@ -128,7 +128,7 @@ def generate_settings(work: Workspace) -> GenerateConfig:
     return structs.replace(config, pages_per_host=pages_per_host)
 
 
-def fetch_settings(work: Workspace, config: FetchConfig) -> FetchConfig:
+def brief_fetch_settings(work: Workspace, config: FetchConfig) -> FetchConfig:
     """The settings of a round's fetch, with the end of a brief one."""
     limit = limit_s(work)
     if limit is None:

@@ -61,7 +61,7 @@ def run(
             _refuse_unmarked(named, before)
             draft.counts["forgotten"] = len(named)
         else:
-            words = marks.words_of(texts)
+            words = marks.words_of_marked_pages(texts)
             new = [
                 {"url": url, "fit": fit, "marked_ms": work.now_ms(), "words": words.get(url)}
                 for url in named

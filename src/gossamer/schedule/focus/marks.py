@@ -85,7 +85,7 @@ def focus_of(marks: pa.Table) -> Focus | None:
     return Focus(urls, fit, Classifier.from_learned(words) if words.num_rows else None)
 
 
-def learn_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | None:
+def learn_marks_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | None:
     """What the marks say after a round, which has parsed `documents`.
 
     If marked pages are among them, their marks get the new words, and the classifier is learned
@@ -95,9 +95,9 @@ def learn_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Foc
         return None
     marks = read_marks(work)
     marked = frame_of_urls(work, marks["url"].to_pylist())
-    words = words_of(marked.join(documents, on="url", how="inner"))
+    words = words_of_marked_pages(marked.join(documents, on="url", how="inner"))
     if words:
-        marks = set_words(marks, words)
+        marks = set_words_of_marks(marks, words)
     focus = focus_of(marks)
     is_lost = not work.store.manifest.layers(FIT_WORDS.name)  # or there were too few marks so far
     if words or (is_lost and focus is not None and focus.classifier is not None):
@@ -105,13 +105,13 @@ def learn_from_round(work: Workspace, draft: Draft, documents: DataFrame) -> Foc
     return focus
 
 
-def set_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
+def set_words_of_marks(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
     """Marks with the words of those of their pages that are named."""
     rows = [row | {"words": words.get(row["url"], row["words"])} for row in marks.to_pylist()]
     return pa.Table.from_pylist(rows, MARKS.schema)
 
 
-def words_of(documents: DataFrame) -> dict[str, list[str]]:
+def words_of_marked_pages(documents: DataFrame) -> dict[str, list[str]]:
     """The words of the documents of a few pages, each of which has one, if it has any words."""
     parsed = documents.where(F.col("outcome") == "parsed").select("url", *TEXT).toArrow()
     words = classifier.split_words(text_of(parsed).combine_chunks()).to_pylist()

@@ -60,7 +60,7 @@ def free_slots(work: Workspace) -> list[Slot]:
     return [frozenset(row["groups"]) for row in rows]
 
 
-def stranded_hosts(
+def unservable_hosts(
     work: Workspace, pages: Sequence[DataFrame], hosts: DataFrame, found: Sequence[Slot]
 ) -> DataFrame | None:
     """The hosts of `pages` whose group has no slot; None if there are none.
@@ -86,14 +86,14 @@ def assign_parts(
     """
     domains = add_domains(work, chosen.groupBy("host").agg(F.count("*").alias("pages")))
     if found:
-        dealt = _deal_to_slots(work, domains, hosts, found)
+        dealt = _assign_to_slots(work, domains, hosts, found)
     else:
-        dealt = _deal_to_any(domains, work.engine.workers)
+        dealt = _assign_to_any_part(domains, work.engine.workers)
     part_of = domains.join(dealt, on="domain", how="inner").select("host", "part", "egress")
     return chosen.join(part_of, on="host", how="inner")
 
 
-def _deal_to_any(domains: DataFrame, parts: int) -> DataFrame:
+def _assign_to_any_part(domains: DataFrame, parts: int) -> DataFrame:
     """Deal domains that every worker may ask, without a pass over them in Python.
 
     They are assigned largest first, in alternating direction (0 1 2 2 1 0 0 1 …), so the loads
@@ -107,7 +107,7 @@ def _deal_to_any(domains: DataFrame, parts: int) -> DataFrame:
     return units.select("domain", part, F.lit(None).cast("string").alias("egress"))
 
 
-def _deal_to_slots(
+def _assign_to_slots(
     work: Workspace, domains: DataFrame, hosts: DataFrame, found: Sequence[Slot]
 ) -> DataFrame:
     """Deal domains to parts, one for each slot."""
@@ -117,7 +117,7 @@ def _deal_to_slots(
     units = grouped.groupBy("domain").agg(
         F.sum("pages").alias("pages"), F.min("group").alias("group")
     )
-    deal = partial(_deal_all, tuple(setting), tuple(found))
+    deal = partial(_assign_all, tuple(setting), tuple(found))
     # One partition on purpose, as above.
     return work.engine.map_partitions(units.repartition(1), deal, DEALT_DDL)
 
@@ -146,7 +146,7 @@ def _hosts_of_groups(
         yield batch.filter(pc.is_in(batch.column("group"), numbers)).select(["host"])
 
 
-def _deal_all(
+def _assign_all(
     names: Sequence[str], found: Sequence[Slot], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Deal all domains: those of groups first, each time the largest first."""
@@ -159,13 +159,15 @@ def _deal_all(
     )
     groups = units["group"].to_pylist()
     permitted = {n: [name in slot for slot in found] for n, name in enumerate(names)}
-    parts = deal_units(units["pages"].to_pylist(), groups, permitted | {None: [True] * len(found)})
+    parts = assign_units(
+        units["pages"].to_pylist(), groups, permitted | {None: [True] * len(found)}
+    )
     bound = [None if group is None else names[group] for group in groups]
     columns = [units["domain"].combine_chunks(), pa.array(parts), pa.array(bound, pa.string())]
     yield pa.RecordBatch.from_arrays(columns, schema=DEALT)
 
 
-def deal_units(
+def assign_units(
     loads: Sequence[int], groups: Sequence[int | None], permitted: Mapping[int | None, list[bool]]
 ) -> npt.NDArray[np.int32]:
     """The part of each unit: of those that its group permits, the one with the smallest load yet.

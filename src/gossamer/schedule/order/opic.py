@@ -120,7 +120,7 @@ def recount_cash(work: Workspace, rows: DataFrame) -> VirtualPage:
     return VirtualPage(count, kept + (total or 0), page.given, kept)
 
 
-def write_virtual_page(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
+def write_opic(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
     """Write the virtual page; return the layers of its dataset, for `Draft.replace`."""
     name = VIRTUAL_PAGE.name
     writer = ParquetWriter(work.root, name, work.store.attempt(name))
@@ -163,7 +163,7 @@ def payers(work: Workspace, answers: DataFrame, late: DataFrame | None) -> DataF
     return (found if late is None else found.union(late)).distinct()
 
 
-def flows(
+def opic_flows(
     work: Workspace,
     links: DataFrame,
     old_votes: DataFrame,
@@ -197,7 +197,7 @@ def _votes(links: DataFrame) -> DataFrame:
     return links.where(recommended).select("src", "dst")
 
 
-def no_flows(work: Workspace) -> DataFrame:
+def no_opic_flows(work: Workspace) -> DataFrame:
     """The flows of no round."""
     return work.engine.read([], "url string, paid long, got long")
 

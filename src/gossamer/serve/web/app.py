@@ -38,7 +38,7 @@ from gossamer.serve.web.section_routes import Sectioning
 from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status_routes import Status
 from gossamer.state.lookup import Lookup
-from gossamer.status.overview import Watch
+from gossamer.status.overview import CrawlWatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def app(
         cluster = Cluster(addresses, config.deadline_s)
     elsewhere = nodes or cluster
     front = Dispatcher(nodes or OpenIndex(work, crawl=pages), cluster, config.cache_mb * _MB)
-    watch = Watch(work, lookup)
+    watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     routed = Starlette(
         lifespan=lambda _: elsewhere.watch() if elsewhere else nullcontext(),

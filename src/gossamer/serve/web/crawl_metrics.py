@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from gossamer.serve.cluster.nodes import Nodes
     from gossamer.status.busy_hosts import Hosts
     from gossamer.status.due_queue import Freshness, Queue
-    from gossamer.status.overview import Watch
+    from gossamer.status.overview import CrawlWatch
     from gossamer.storage.store import StepReport
 
 
 class CrawlMetrics(Collector):
     def __init__(
         self,
-        watch: Watch,
+        watch: CrawlWatch,
         opened: Callable[[], Searcher | Cover | None],
         elsewhere: Cluster | Nodes | None,
     ) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.cluster.nodes import Nodes
     from gossamer.serve.dispatch.cache import Cache
-    from gossamer.status.overview import Watch
+    from gossamer.status.overview import CrawlWatch
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 OTHER = "other"
@@ -44,7 +44,7 @@ class Metrics:
 
     def __init__(
         self,
-        watch: Watch,
+        watch: CrawlWatch,
         opened: Callable[[], Searcher | Cover | None],
         elsewhere: Cluster | Nodes | None,
         cache: Cache,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.search.searcher import Searcher
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.graphs import Graphs
-    from gossamer.status.overview import Watch
+    from gossamer.status.overview import CrawlWatch
 
 
 class DegreeRange(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ class Health(msgspec.Struct, frozen=True):
 
 class Status:
     def __init__(
-        self, watch: Watch, opened: Callable[[], Searcher | Cover | None], graphs: Graphs
+        self, watch: CrawlWatch, opened: Callable[[], Searcher | Cover | None], graphs: Graphs
     ) -> None:
         """`opened` returns the index that answers at this moment."""
         self._watch = watch

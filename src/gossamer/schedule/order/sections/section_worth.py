@@ -79,7 +79,10 @@ class WorthTree(NamedTuple):
     def from_sections(cls, sections: pa.Table) -> WorthTree:
         names = sections["section"].to_pylist()
         place = {name: n for n, name in enumerate(names)}
-        around = [place[next(each for each in _outwards(name) if each in place)] for name in names]
+        around = [
+            place[next(each for each in _sections_outwards(name) if each in place)]
+            for name in names
+        ]
         everywhere = [place["*" + name[name.index("/") :]] for name in names]
         count, levels = len(names), sections["level"].to_numpy()
         return cls(
@@ -129,18 +132,18 @@ def add_section_worth(
 def _yields(tree: WorthTree, finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     """Return how many new pages a visit to each section brings, less what is found LATER anyway."""
     of_visits = pc.is_null(finds["target"])
-    seen = _spread_outwards(tree, _place_finds(finds.filter(of_visits), names, unit))
+    seen = _spread_worth(tree, _place_finds_in_tree(finds.filter(of_visits), names, unit))
     visits = np.bincount(seen.source, seen.pages, len(tree.levels)).astype(np.float64)
-    source, target, found = _spread_outwards(
-        tree, _place_finds(finds.filter(pc.invert(of_visits)), names, unit)
+    source, target, found = _spread_worth(
+        tree, _place_finds_in_tree(finds.filter(pc.invert(of_visits)), names, unit)
     )
     return Yields(source, target, LATER * found / (visits[source] + PRIOR))
 
 
 def _worth_of_visits(tree: WorthTree, counts: PageCounts, yields: Yields) -> Floats:
     """Return the worth of a visit to each section; a cautious one of sections hardly tried."""
-    index = indices(_smooth_means(tree, counts.fit, counts.asked), yields)
-    worth = _smooth_means(tree, index * counts.asked, counts.asked)
+    index = indices(_smooth_worth(tree, counts.fit, counts.asked), yields)
+    worth = _smooth_worth(tree, index * counts.asked, counts.asked)
     is_tried = counts.asked[tree.everywhere] >= TRIED
     return _lower_untried(tree, worth, index, counts.asked, is_tried)
 
@@ -166,13 +169,13 @@ def _trial_shares(tree: WorthTree, counts: PageCounts, explored: float) -> Float
     weights = _novelty(tree, is_new, tried) / np.maximum(size, FEW)
     (paths,) = np.nonzero(is_new & tree.are_of_all)
     more = np.zeros(len(size))
-    more[paths] = _share_out(wanted[paths], weights[paths], explored)
+    more[paths] = _share_out_trials(wanted[paths], weights[paths], explored)
     # Those that have been on trial before are among them.
     share = (tried + more[tree.everywhere]) / np.maximum(size, 1)
     return np.where(is_new, share, 0.0)
 
 
-def _outwards(section: str) -> list[str]:
+def _sections_outwards(section: str) -> list[str]:
     """Return the sections around one, on the same host, innermost first; then itself."""
     path, _, _ = section.partition("?")
     host, *folders = path.split("/")[:-1]
@@ -180,7 +183,7 @@ def _outwards(section: str) -> list[str]:
     return ["/".join([host, *folders[:n], ""]) for n in range(most, -1, -1)] + [section]
 
 
-def _smooth_means(tree: WorthTree, sums: Floats, counts: Floats) -> Floats:
+def _smooth_worth(tree: WorthTree, sums: Floats, counts: Floats) -> Floats:
     """Return the mean of each section, to which the section that it is part of adds PRIOR visits.
 
     It is part of the same path on all hosts; such a path is part of the one around it.
@@ -234,7 +237,7 @@ def _novelty(tree: WorthTree, is_new: Flags, tried: Floats) -> Floats:
     return novelty
 
 
-def _share_out(wanted: Floats, weights: Floats, most: float) -> Floats:
+def _share_out_trials(wanted: Floats, weights: Floats, most: float) -> Floats:
     """Share out `most` pages: each gets all that it wants, or the same multiple of its weight."""
     is_full = np.zeros(len(wanted), np.bool_)
     while True:
@@ -246,7 +249,7 @@ def _share_out(wanted: Floats, weights: Floats, most: float) -> Floats:
         is_full |= over
 
 
-def _place_finds(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
+def _place_finds_in_tree(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     """Return finds by the places of rests, in pages."""
     source, target = (
         pc.index_in(finds[name], names).fill_null(0).to_numpy().astype(np.int64)
@@ -255,20 +258,20 @@ def _place_finds(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     return Yields(len(names) + source, len(names) + target, finds["pages"].to_numpy() / unit)
 
 
-def _spread_outwards(tree: WorthTree, finds: Yields) -> Yields:
+def _spread_worth(tree: WorthTree, finds: Yields) -> Yields:
     """Add the same finds to the sections around, and to the same paths on all hosts."""
     found = [finds]
     for _ in range(tree.depth - 1):
         source, target, pages = found[-1]
         below = tree.levels[source] > 1
         found.append(Yields(tree.around[source[below]], target[below], pages[below]))
-    (source, target, pages), everywhere = _concatenate(found), tree.everywhere
+    (source, target, pages), everywhere = _concatenate_tree(found), tree.everywhere
     own = everywhere[source] != source
     elsewhere = Yields(everywhere[source[own]], everywhere[target[own]], pages[own])
-    return _concatenate([Yields(source, target, pages), elsewhere])
+    return _concatenate_tree([Yields(source, target, pages), elsewhere])
 
 
-def _concatenate(parts: list[Yields]) -> Yields:
+def _concatenate_tree(parts: list[Yields]) -> Yields:
     return Yields(
         np.concatenate([part.source for part in parts]),
         np.concatenate([part.target for part in parts]),
