@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.parse.documents.document import Broken, Draft
-from gossamer.parse.documents.markup import Vocabulary, Walk
+from gossamer.parse.documents.document_draft import Broken, Draft
+from gossamer.parse.documents.xml_markup import Vocabulary, Walk
 
 WORDS = Vocabulary(
     hidden=frozenset(("note",)),
