@@ -30,7 +30,7 @@ def test_changes_of_links_between_pages_count_for_their_hosts(tmp_path: Path) ->
     new = ["org,b  https /new", "org,d  https /", "org,e  https /"]
     added = pa.array(new, pa.large_string())
     ends = np.array([*ADDED, *((source, ~target) for source, target in REMOVED)])
-    found = changes_between_hosts(built, added, (ends[:, 0], ends[:, 1]))
+    found = changes_between_hosts(built, added, ends.T)
     assert found.added.to_pylist() == ["org,d ", "org,e "]
     changes = {
         (source, target): links
