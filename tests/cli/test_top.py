@@ -20,7 +20,7 @@ from rich.console import Console
 from gossamer.cli import top_command
 from gossamer.cli.top_view import draw_top
 from gossamer.state import pausing
-from gossamer.state.heartbeats import Heartbeat, Wait, waiting
+from gossamer.state.heartbeats import Heartbeat, Wait, note_waiting
 from gossamer.status.busy_hosts import Host, Hosts
 from gossamer.status.disk_space import Disk
 from gossamer.status.due_queue import Freshness, Queue
@@ -120,7 +120,7 @@ def test_what_a_running_crawl_shows(work: Workspace) -> None:
 
 
 def test_a_crawl_that_waits_says_until_when(work: Workspace) -> None:
-    with waiting(work.root, Wait(Holder.me(), 1_800_000_000_000)):
+    with note_waiting(work.root, Wait(Holder.me(), 1_800_000_000_000)):
         assert "waiting: no page is due before 2027-01-15 08:00 UTC" in text_of(work)
         with work.store.lock():
             assert "running: " in text_of(work)

@@ -12,7 +12,7 @@ import pytest
 from gossamer.dedup import connected_texts, similar_texts
 from gossamer.dedup.hash_filter import FILTER_BITS, HashFilter
 from gossamer.dedup.lsh_bands import BandTask as Bands
-from gossamer.dedup.lsh_bands import band_hashes, share_out
+from gossamer.dedup.lsh_bands import band_hashes, share_out_bands
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import SHINGLED
 from gossamer.web.sketches import BANDS, VALUES
@@ -90,7 +90,7 @@ def test_bands_stay_with_their_texts_beside_texts_without(tmp_path: Path) -> Non
     known = files(tmp_path, "known", texts, empty)
     wanted = files(tmp_path, "wanted", pa.table({"text": [7], "bands": [bands[7]]}))
     for counting, expected in ((wanted, {7}), ((), {at for at in range(40) if at % 3 and at % 5})):
-        rows = share_out(Bands(str(tmp_path), known, counting, 1, "shared", is_new=False))
+        rows = share_out_bands(Bands(str(tmp_path), known, counting, 1, "shared", is_new=False))
         (path,) = (str(row["path"]) for row in rows)
         shared = pq.read_table(tmp_path / path).to_pydict()
         assert set(shared["text"]) == expected

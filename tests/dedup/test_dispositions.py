@@ -17,7 +17,7 @@ from gossamer.dedup.dispositions import (
     duplicates_of,
     survivor_of,
 )
-from gossamer.dedup.version_names import recency, version_in
+from gossamer.dedup.version_names import version_in, version_recency
 from gossamer.state.lookup import Lookup
 from gossamer.tables import DISPOSITIONS
 from tests.support.standing_pages import COPY, NEW, OLD, put_standing
@@ -32,7 +32,7 @@ OLDEST_FIRST = (
 
 
 def test_versions_are_ordered() -> None:
-    keys = [(recency(name), name) for name in OLDEST_FIRST]
+    keys = [(version_recency(name), name) for name in OLDEST_FIRST]
     assert all(older < newer for older, newer in pairwise(keys))
 
 

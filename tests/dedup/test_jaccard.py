@@ -13,9 +13,9 @@ from gossamer.dedup.shingle_comparison import (
     distinct_shingles,
     least_per_range,
     shingle_batches,
+    shingle_similarities,
+    shingle_similarities_above_estimate,
     similar_by_sketch,
-    similarities,
-    similarities_above_estimate,
     verify_few_pairs,
     verify_pairs,
 )
@@ -103,7 +103,10 @@ def test_pairs_that_are_hardly_similar_are_not_compared() -> None:
     (estimates,) = estimate_batches(iter([pairs]))
     enough = [value >= ESTIMATED for value in estimates.column("estimate").to_pylist()]
     assert len(set(enough)) == 2, "some are similar, and others are not"
-    (every,), (found,) = similarities(iter([pairs])), similarities_above_estimate(iter([pairs]))
+    (every,), (found,) = (
+        shingle_similarities(iter([pairs])),
+        shingle_similarities_above_estimate(iter([pairs])),
+    )
     assert found.equals(every.filter(pa.array(enough)))
 
 

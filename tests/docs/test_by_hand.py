@@ -17,7 +17,7 @@ from gossamer.search.results import Results
 from gossamer.state.heartbeats import TaskProgress
 from gossamer.storage import checksums
 from gossamer.storage.listings import LARGEST, NEWEST
-from gossamer.storage.manifest import Layer, StepReport, decode, encode
+from gossamer.storage.manifest import Layer, StepReport, decode_manifest, encode_manifest
 from gossamer.storage.ownership import Owner
 from tests.support.bare_stores import unlisted
 from tests.support.repository import ROOT
@@ -86,7 +86,7 @@ def test_the_json_examples_have_the_form_that_gossamer_writes() -> None:
     shown = json.loads(manifest)
     body = json.dumps({**shown, "xxh3": None})[: -len(', "xxh3": null}')].encode()
     data = b'%s,"xxh3":"%s"}' % (body, checksums.checksum_bytes(body).encode())
-    written = json.loads(encode(decode(data, shown["version"], unlisted)))
+    written = json.loads(encode_manifest(decode_manifest(data, shown["version"], unlisted)))
     assert shown | {"xxh3": ""} == written | {"xxh3": ""}
     for text, kind in ((owner, Owner), (heartbeat, TaskProgress), (results, Results)):
         decoded = msgspec.json.decode(text, type=kind)

@@ -27,7 +27,7 @@ from gossamer.state.workspace import Workspace
 from gossamer.storage import checksums
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import File, Layer, StepReport, Store
-from gossamer.storage.warc import payload_digest, read_response, responses
+from gossamer.storage.warc import payload_digest, read_response, read_responses
 from gossamer.tables import FETCHLIST
 from tests.support.fetched_parts import ROUND, Fetched, Row, settings, wanted, write_rows
 from tests.support.loopback import Loopback, page
@@ -302,7 +302,7 @@ def test_files_are_rolled_in_pairs(
     for file in fetched.files("responses"):
         rows = pq.read_table(fetched.root / file.path).to_pylist()
         (warc,) = {row["warc_file"] for row in rows}
-        stored = {page.offset: page.body.decode() for page in responses(fetched.root / warc)}
+        stored = {page.offset: page.body.decode() for page in read_responses(fetched.root / warc)}
         assert [stored[row["warc_offset"]] for row in rows] == [row["url"][-1] for row in rows]
 
 

@@ -24,7 +24,7 @@ from gossamer.index import postings
 from gossamer.index.format.layout import part_key
 from gossamer.schedule import generate
 from gossamer.search.page_info import PageInfo
-from gossamer.serve.stored_copy import Refusal, find
+from gossamer.serve.stored_copy import Refusal, find_copy
 from gossamer.state import lsm
 from gossamer.state.lookup import Lookup
 from gossamer.storage import listings
@@ -212,7 +212,7 @@ def check_repair(crawl: Crawl, counts: dict[str, int], before: set[str]) -> None
 
 def rewrite(work: Workspace, dataset: str, change: Callable[[DataFrame], DataFrame]) -> None:
     """Replace the layers of a dataset by changed ones."""
-    stack, layers = work.store.manifest.layers(dataset), lsm.layers(work, DATASETS[dataset])
+    stack, layers = work.store.manifest.layers(dataset), lsm.layer_frames(work, DATASETS[dataset])
     with work.step("test", work.round) as draft:
         draft.replace[dataset] = tuple(
             work.write(change(rows), dataset, layer.round)
@@ -381,7 +381,7 @@ def test_a_lost_body_is_reported_and_its_document_kept(
     lost = mended.dataset("responses").where("outcome = 'ok' AND warc_file IS NULL").collect()
     assert lost
     url = lost[0].url
-    refusal = find(mended.work, PageInfo(mended.work, Lookup(mended.work)), url)
+    refusal = find_copy(mended.work, PageInfo(mended.work, Lookup(mended.work)), url)
     assert isinstance(refusal, Refusal)
     assert "was lost" in refusal.why
     with pytest.raises(UsageError, match="its record is damaged or missing"):

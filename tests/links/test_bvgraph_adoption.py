@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import ORIGINAL, Shape, adoption, codes, files
-from gossamer.links.bvgraph.adoption import adopt
+from gossamer.links.bvgraph.adoption import adopt_graph
 from gossamer.links.bvgraph.files import BitFile, BvGraph, Csr
 from gossamer.links.bvgraph.properties import Properties
 from tests.support.bvgraph_files import csr, write
@@ -41,7 +41,7 @@ def test_a_graph_without_offsets_is_read_as_it_was_written(
     write(base, rows, shape)
     offsets = base.with_suffix(".offsets").read_bytes()
     as_of_another(base)
-    graph = adopt(base, base.with_name("adopted"))
+    graph = adopt_graph(base, base.with_name("adopted"))
     assert rows_of(graph) == rows
     assert base.with_name("adopted.offsets").read_bytes() == offsets
     assert [graph.successors(node).tolist() for node in range(len(rows))] == rows
@@ -75,7 +75,7 @@ def check_damaged(base: Path, rows: Rows, shape: Shape, data: st.DataObject) -> 
     found: Rows = []
     refused = None
     try:
-        found = rows_of(adopt(base, base.with_name("adopted")))
+        found = rows_of(adopt_graph(base, base.with_name("adopted")))
     except StoreError as error:
         refused = error
     if refused is not None:
@@ -89,7 +89,7 @@ def check_any_bytes(base: Path, content: bytes, given: Properties) -> None:
     base.with_suffix(".graph").write_bytes(content)
     base.with_suffix(".properties").write_text(str(given))
     with pytest.raises(StoreError) if given.arcs > 1 << 20 else suppress(StoreError):
-        rows_of(adopt(base, base.with_name("adopted")))
+        rows_of(adopt_graph(base, base.with_name("adopted")))
 
 
 CONTENT = st.binary(max_size=200) | st.binary(max_size=20).map(lambda some: some * 10)
@@ -166,7 +166,7 @@ def test_a_few_bits_that_stand_for_all_arcs_of_the_world_are_refused(
     monkeypatch.setattr(adoption, "ALWAYS_ARCS", nodes)
     monkeypatch.setattr(adoption, "ARCS_PER_BIT", 10)
     with pytest.raises(StoreError, match=r"web\.graph: .* 4,000,000 arcs in .* bits"):
-        adopt(base, tmp_path / "adopted")
+        adopt_graph(base, tmp_path / "adopted")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_lying_properties_are_refused(tmp_path: Path, line: str, says: str) -> N
     with base.with_suffix(".properties").open("a") as file:
         file.write(line + "\n")
     with pytest.raises(StoreError, match=says):
-        adopt(base, tmp_path / "adopted")
+        adopt_graph(base, tmp_path / "adopted")
 
 
 def test_properties_of_rust_are_read(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_properties_of_rust_are_read(tmp_path: Path) -> None:
     path = base.with_suffix(".properties")
     text = path.read_text().replace("BVGraph\n", "BvGraph\nendianness=big\n")
     path.write_text(text.replace("zetak=3\n", ""))
-    assert rows_of(adopt(base, tmp_path / "adopted")) == [[1], [0]]
+    assert rows_of(adopt_graph(base, tmp_path / "adopted")) == [[1], [0]]
 
 
 @pytest.mark.parametrize("ending", [".graph", ".properties"])
@@ -209,5 +209,5 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, ending: str) -> None:
     base.with_suffix(ending).unlink()
     for target in ("a", "b"):
         with pytest.raises(StoreError, match=f"web\\{ending}"):
-            adopt(base, tmp_path / target)
+            adopt_graph(base, tmp_path / target)
         base.with_suffix(ending).mkdir(exist_ok=True)

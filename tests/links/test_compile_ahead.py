@@ -29,7 +29,7 @@ def test_machine_code_is_loaded_after_many_pages_and_compiled_if_there_is_none(
     monkeypatch.setattr(compile_ahead, "_start_loading", lambda: found.append("load"))
     monkeypatch.setattr(compile_ahead, "_compile", lambda: found.append("compile"))
     monkeypatch.setattr(compile_ahead, "MACHINE_CODE", "*.py" if is_compiled else "no such file")
-    compile_ahead.start(pages)
+    compile_ahead.start_compiling(pages)
     assert found == started
 
 

@@ -15,7 +15,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.cli import app
 from gossamer.errors import UsageError
 from gossamer.links import graph
-from gossamer.links.graph.neighbourhood import surroundings
+from gossamer.links.graph.neighbourhood import nodes_around
 from gossamer.links.graph.queries import LinkGraph, Neighbourhood
 from tests.support.bvgraph_files import write
 from tests.support.crawled_links import crawl
@@ -56,7 +56,7 @@ def test_a_neighbourhood_is_what_is_near(
 ) -> None:
     forward, transposed = both_ways(tmp_path_factory.mktemp("around"), links)
     weights = transposed.outdegrees(0, NODES)
-    whole = surroundings(forward, transposed, centre, depth, 2 * NODES, weights)
+    whole = nodes_around(forward, transposed, centre, depth, 2 * NODES, weights)
     ahead = distances(links, centre, depth)
     back = distances({(b, a) for a, b in links}, centre, depth)
     nodes = whole.nodes.tolist()
@@ -67,7 +67,7 @@ def test_a_neighbourhood_is_what_is_near(
     among = {(nodes[a], nodes[b]) for a, b in whole.arcs.tolist()}
     assert among == {(a, b) for a, b in links if {a, b} <= set(nodes)}
     assert (whole.more_linking, whole.more_linked) == (0, 0)
-    few = surroundings(forward, transposed, centre, depth, most, weights)
+    few = nodes_around(forward, transposed, centre, depth, most, weights)
     assert few.nodes.size <= most
     assert set(few.nodes.tolist()) <= set(nodes)
     if depth == 1:
@@ -78,10 +78,10 @@ def test_of_many_neighbours_the_most_linked_are_kept_in_both_directions(tmp_path
     ahead, back = {(0, n) for n in range(1, 6)}, {(n, 0) for n in range(6, 12)}
     more = {(1, 5), (2, 5), (3, 4), (1, 9), (2, 9), (3, 9)}
     both = both_ways(tmp_path, ahead | back | more)
-    few = surroundings(*both, 0, 1, 5, both[1].outdegrees(0, NODES))
+    few = nodes_around(*both, 0, 1, 5, both[1].outdegrees(0, NODES))
     assert few.nodes.tolist() == [0, 5, 9, 4, 6]
     assert (few.more_linking, few.more_linked) == (4, 3)
-    uneven = surroundings(
+    uneven = nodes_around(
         *both_ways(tmp_path / "uneven", back | {(0, 1)}), 0, 1, 5, np.zeros(NODES, int)
     )
     assert (uneven.more_linking, uneven.more_linked) == (3, 0)
@@ -91,7 +91,7 @@ def test_links_that_are_read_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("gossamer.links.graph.neighbourhood.MAX_READ", 2)
     links = {(0, n) for n in (1, 2, 3)} | {(1, 4), (1, 5), (1, 6), (2, 7), (3, 8)}
     both = both_ways(tmp_path, links)
-    found = surroundings(*both, 0, 2, 50, both[1].outdegrees(0, NODES))
+    found = nodes_around(*both, 0, 2, 50, both[1].outdegrees(0, NODES))
     assert sorted(found.nodes.tolist()) == [0, 1, 2, 3, 4, 5, 6]
 
 

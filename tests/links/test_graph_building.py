@@ -88,7 +88,7 @@ def test_arcs_in_any_order_become_rows_from_both_ends(arcs: list[tuple[int, int]
     assert rows_of(*forward) == [
         sorted({dst for src, dst in arcs if src == node}) for node in range(NODES)
     ]
-    assert rows_of(*arc_sorting.transpose(*forward)) == [
+    assert rows_of(*arc_sorting.transpose_arcs(*forward)) == [
         sorted({src for src, dst in arcs if dst == node}) for node in range(NODES)
     ]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, GraphWriter
 from gossamer.links.graph import components, row_windows
-from gossamer.links.graph.components import REGIONS, bow_tie, strong_components, structure
+from gossamer.links.graph.components import REGIONS, bow_tie, graph_structure, strong_components
 from gossamer.links.graph.overlay import Overlaid
 from tests.support.bvgraph_files import write
 
@@ -111,7 +111,7 @@ def test_the_bow_tie_is_that_of_the_definition(
     )
     with windows(kind):
         assert np.array_equal(bow_tie(graph), wanted)
-        found = structure(graph)
+        found = graph_structure(graph)
     assert list(found.bow_tie.values()) == np.bincount(wanted, minlength=len(REGIONS)).tolist()
     assert (found.strong_components, found.largest_strong) == (
         len({tuple(row) for row in mutual.tolist()}),
@@ -146,9 +146,9 @@ def test_a_deep_graph_needs_no_recursion(tmp_path: Path, monkeypatch: pytest.Mon
     order = np.random.default_rng(1).permutation(NODES)
     following = np.empty(NODES, np.int64)
     following[order] = np.roll(order, -1)
-    assert structure(long(tmp_path / "cycle", following))[:4] == (1, NODES, 1, NODES)
+    assert graph_structure(long(tmp_path / "cycle", following))[:4] == (1, NODES, 1, NODES)
     following[order[-1]] = -1
-    found = structure(long(tmp_path / "chain", following))
+    found = graph_structure(long(tmp_path / "chain", following))
     assert found[:4] == (NODES, 1, 1, NODES)
     place = int(np.argmax(order == 0))  # the core is the smallest node
     assert found.bow_tie == {
@@ -167,5 +167,5 @@ def test_the_removal_of_a_link_that_is_not_there_is_found(tmp_path: Path) -> Non
 
 def test_an_empty_graph_has_no_components(tmp_path: Path) -> None:
     graph = write(tmp_path / "web", [])
-    assert structure(graph) == (0, 0, 0, 0, dict.fromkeys(REGIONS, 0))
+    assert graph_structure(graph) == (0, 0, 0, 0, dict.fromkeys(REGIONS, 0))
     assert bow_tie(graph).size == 0

@@ -56,7 +56,7 @@ def test_many_names_are_written_as_single_ones_are() -> None:
 @pytest.mark.parametrize("name", ["links.tsv", "links.txt.gz", "links.tsv.zst"])
 def test_an_edge_list_has_a_line_per_link(built: Workspace, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    assert export.export(built, "page", path) == len(LINKS)
+    assert export.export_graph(built, "page", path) == len(LINKS)
     with pa.input_stream(str(path)) as file:
         lines = file.read().decode().splitlines()
     assert sorted(tuple(line.split("\t")) for line in lines) == sorted(LINKS)
@@ -66,16 +66,16 @@ def test_an_edge_list_has_a_line_per_link(built: Workspace, tmp_path: Path, name
 
 
 def test_parquet_has_two_columns(built: Workspace, tmp_path: Path) -> None:
-    export.export(built, "page", tmp_path / "links.parquet")
+    export.export_graph(built, "page", tmp_path / "links.parquet")
     table = pq.read_table(tmp_path / "links.parquet")
     assert sorted(zip(*table.to_pydict().values(), strict=True)) == sorted(LINKS)
-    export.export(built, "host", tmp_path / "hosts.parquet")
+    export.export_graph(built, "host", tmp_path / "hosts.parquet")
     hosts = pq.read_table(tmp_path / "hosts.parquet").to_pylist()
     assert {"src": "b.example.org:8080", "dst": "[::1]:81"} in hosts
 
 
 def test_graphml_is_read_by_an_xml_parser(built: Workspace, tmp_path: Path) -> None:
-    export.export(built, "page", tmp_path / "links.graphml")
+    export.export_graph(built, "page", tmp_path / "links.graphml")
     root = ET.parse(tmp_path / "links.graphml").getroot()  # noqa: S314  # our own file
     keys = {key.get("id"): key.get("attr.type") for key in root.iter(f"{XML}key")}
     assert keys == {"label": "string", "host": "string", "inlinks": "long", "outlinks": "long"}
@@ -97,14 +97,14 @@ def test_a_graph_too_large_for_graphml_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(export, "MAX_GRAPHML", 10)
     with pytest.raises(UsageError, match=r"nodes and links are too many[^→]*→[^→]*--hosts"):
-        export.export(built, "page", tmp_path / "links.graphml")
+        export.export_graph(built, "page", tmp_path / "links.graphml")
     assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("name", ["links", "links.csv", "links.parquet.gz", "links.gz"])
 def test_other_endings_are_refused(built: Workspace, tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"\.tsv, \.txt, \.parquet, \.graphml"):
-        export.export(built, "page", tmp_path / name)
+        export.export_graph(built, "page", tmp_path / name)
 
 
 def test_an_export_that_fails_leaves_the_file_of_before(
@@ -118,7 +118,7 @@ def test_an_export_that_fails_leaves_the_file_of_before(
 
     monkeypatch.setattr(name_arrays, "urls_of", fail)
     with pytest.raises(StoreError):
-        export.export(built, "page", path)
+        export.export_graph(built, "page", path)
     assert path.read_text() == "before"
     assert [*tmp_path.iterdir()] == [path]
 
@@ -146,7 +146,7 @@ def test_the_commands_write_files(built: Workspace, tmp_path: Path) -> None:
 
 
 def test_degrees_are_dots_at_their_places() -> None:
-    inlinks, outlinks = charts.degrees(Spread([(0, 5), (1, 100), (100, 1)], [(10, 10)]))
+    inlinks, outlinks = charts.degree_chart(Spread([(0, 5), (1, 100), (100, 1)], [(10, 10)]))
     left, right, above, below = charts.MARGINS
     first, last = (
         f'cx="{left}" cy="{above}"',
@@ -157,5 +157,5 @@ def test_degrees_are_dots_at_their_places() -> None:
     assert last in inlinks
     assert "1 inlinks: 100 pages" in inlinks
     assert f'cx="{charts.PLOT_WIDTH - right}" cy="{above}"' in outlinks
-    assert "<circle" not in charts.degrees(Spread([(0, 5)], []))[0]
+    assert "<circle" not in charts.degree_chart(Spread([(0, 5)], []))[0]
     assert [charts._power(decade) for decade in (0, 2, 3, 5, 6)] == ["1", "100", "1k", "100k", "1M"]

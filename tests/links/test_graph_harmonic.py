@@ -140,7 +140,7 @@ def test_twelve_maxima_are_taken_at_once(pairs: list[tuple[int, int]]) -> None:
     grown, is_met = counters.copy(), np.zeros(2, np.bool_)
     starts, targets = np.array([0, 1, 1]), np.array([1], np.int32)
     balls = counters, grown, is_met
-    assert hyperball._unite(0, starts, targets, np.arange(2), 0, *balls, 0, 2) == 2
+    assert hyperball._unite_counters(0, starts, targets, np.arange(2), 0, *balls, 0, 2) == 2
     wanted = sum(max(pair) << 5 * field for field, pair in enumerate(pairs))
     assert (int(grown[0, 0]), int(grown[1, 0])) == (int(words[0]), wanted)
     assert is_met.tolist() == [False, True]

@@ -62,7 +62,7 @@ def imported(
 
 def links_of(work: Workspace, folder: Path) -> set[tuple[str, str]]:
     path = folder / "links.tsv"
-    export.export(work, "page", path)
+    export.export_graph(work, "page", path)
     return {(src, dst) for src, dst in (line.split("\t") for line in path.read_text().splitlines())}
 
 

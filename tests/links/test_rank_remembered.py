@@ -49,8 +49,8 @@ class Rounds:
         ]
         with self.work.step("test", self.round) as draft:
             layers = self.work.store.manifest.layers("pages")
-            stack = [*lsm.layers(self.work, PAGES)[len(layers) - merged :]] if merged else []
-            newest = lsm.newest([*stack, frame(self.work, "pages", rows)], "url")
+            stack = [*lsm.layer_frames(self.work, PAGES)[len(layers) - merged :]] if merged else []
+            newest = lsm.newest_rows([*stack, frame(self.work, "pages", rows)], "url")
             layer = self.work.write(newest, "pages", self.round)
             draft.replace["pages"] = (*layers[: len(layers) - merged], layer)
         for url in there:

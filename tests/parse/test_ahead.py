@@ -354,7 +354,7 @@ def test_a_pause_holds_back_what_is_handed_over(
         looked.set()
         return "gossamer pause asked for it"
 
-    monkeypatch.setattr("gossamer.state.pausing.reason", paused)
+    monkeypatch.setattr("gossamer.state.pausing.pause_reason", paused)
     begin(work)
     with parse.Ahead(work) as ahead, ahead.beside_fetch() as notes:
         hand_over(work, notes, write_shares(work, PAGES))

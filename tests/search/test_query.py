@@ -15,10 +15,10 @@ from gossamer.search.query import (
     Urls,
     Words,
     allows_partial_matches,
-    conditions,
     highlighted_words,
     parse,
     plain_words,
+    query_conditions,
     removable_filters,
     restricts_host,
     wanted_words,
@@ -142,12 +142,12 @@ def test_words_that_show_why_a_page_was_found() -> None:
 
 def test_what_no_page_may_have() -> None:
     excluded = [Not(B, unless="-b"), Not(Or((A, B)))]
-    assert conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == excluded
+    assert query_conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == excluded
 
 
 def test_what_every_page_must_be_or_be_like() -> None:
     urls = Urls(("http://a.org/",))
-    assert conditions(And((urls, A, Like((("b", 1.0),))))) == [urls]
+    assert query_conditions(And((urls, A, Like((("b", 1.0),))))) == [urls]
     assert allows_partial_matches(And((urls, A)))
     assert not allows_partial_matches(And((Like((("b", 1.0),)), A)))
     assert not restricts_host(urls)

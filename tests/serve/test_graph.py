@@ -233,7 +233,7 @@ def labels(drawn: str) -> list[str]:
     return [text.text() for text in LexborHTMLParser(drawn).css("text")]
 
 
-@pytest.mark.parametrize("draw", [link_map.columns, link_map.line])
+@pytest.mark.parametrize("draw", [link_map.draw_columns, link_map.line])
 def test_a_drawing_has_every_page_once_and_counts_the_others(
     draw: Callable[[Neighbourhood, Callable[[str], str]], str],
 ) -> None:
@@ -252,7 +252,7 @@ def test_a_drawing_has_every_page_once_and_counts_the_others(
 def test_names_of_strangers_stay_text() -> None:
     name = 'http://evil.org/"onload="alert(1)"><script>alert(1)</script>\'&amp;'
     found = Neighbourhood([*around(0, 0).pages, Neighbour(name, 0, 0, None, 1)], [(0, 1)], 0, 0)
-    drawn = LexborHTMLParser(link_map.columns(found, str))
+    drawn = LexborHTMLParser(link_map.draw_columns(found, str))
     assert not drawn.css("script, [onload]")
     assert one(drawn, "a").attributes == {"href": name}
     assert one(drawn, "a text").text().endswith("</script>'&amp;")
@@ -262,7 +262,7 @@ def test_pages_that_link_both_ways_stand_on_the_emptier_side() -> None:
     pages = [Neighbour(HOME, 9, 9, 0, 0), Neighbour(f"{HOME}out", 1, 0, None, 1)]
     pages += [Neighbour(f"{HOME}{n}", 1, 1, 1, 1) for n in range(3)]
     both = [(0, n) for n in range(1, 5)] + [(n, 0) for n in range(2, 5)]
-    drawn = LexborHTMLParser(link_map.columns(Neighbourhood(pages, both, 0, 0), str))
+    drawn = LexborHTMLParser(link_map.draw_columns(Neighbourhood(pages, both, 0, 0), str))
     sides = [text.attributes["text-anchor"] for text in drawn.css("a text")]
     assert sorted(filter(None, sides)) == ["end", "end", "start", "start"]
     assert len(drawn.css("path.spoke")) == 4
@@ -271,10 +271,10 @@ def test_pages_that_link_both_ways_stand_on_the_emptier_side() -> None:
 def test_too_many_links_between_neighbours_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     found = around(0, 4)
     found = Neighbourhood(found.pages, [*found.links, (1, 2), (3, 4), (4, 3)], 0, 0)
-    drawn = LexborHTMLParser(link_map.columns(found, str))
+    drawn = LexborHTMLParser(link_map.draw_columns(found, str))
     assert len(drawn.css("path.cross")) == 2
     monkeypatch.setattr(link_map, "MAX_CROSS_LINKS", 2)
-    drawn = LexborHTMLParser(link_map.columns(found, str))
+    drawn = LexborHTMLParser(link_map.draw_columns(found, str))
     assert not drawn.css("path.cross")
     assert len(drawn.css("path.spoke")) == 4
 

@@ -28,7 +28,7 @@ from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
 from gossamer.serve.web import expensive_responses, protocol, request_limits, sending
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.expensive_responses import Guard
-from gossamer.serve.web.problem import busy
+from gossamer.serve.web.problem import busy_problem
 from gossamer.serve.web.request_limits import Limits
 from gossamer.serve.web.sending import Sending
 from tests.support.search_server import PATIENCE_S, client, refusals, samples, serving
@@ -226,7 +226,7 @@ class Slow:
         guard = Guard("cost", **given)  # type: ignore[arg-type]
         self.application = Starlette(
             routes=[Route("/cost", guard(self.cost))],
-            exception_handlers={Busy: partial(busy, refused)},
+            exception_handlers={Busy: partial(busy_problem, refused)},
         )
 
     def cost(self, request: Request) -> Response:

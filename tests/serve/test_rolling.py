@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from gossamer.search.messages import Holding, Report
 from gossamer.serve.cluster import members, replica
-from gossamer.serve.cluster.cover import MAX_STEPS, Part, best
-from gossamer.serve.cluster.follower import deal, share
+from gossamer.serve.cluster.cover import MAX_STEPS, Part, best_cover
+from gossamer.serve.cluster.follower import deal_shards, node_share
 from gossamer.serve.cluster.members import GONE_S, Members
 from gossamer.serve.cluster.rolling import MAX_HELD, droppable_later, droppable_now, is_turn
 
@@ -30,7 +30,7 @@ ODD, EVEN = (1, 3), (0, 2)
 @given(st.sets(st.integers(0, 500), min_size=1), st.integers(1, 50))
 def test_groups_are_of_one_size(items: set[int], groups: int) -> None:
     groups = min(groups, len(items))
-    found = deal(items, groups)
+    found = deal_shards(items, groups)
     assert found.keys() == items
     sizes = Counter(found.values())
     assert len(sizes) == groups
@@ -39,15 +39,17 @@ def test_groups_are_of_one_size(items: set[int], groups: int) -> None:
 
 @pytest.mark.parametrize(("nodes", "groups"), [(4, 2), (5, 2), (10, 3), (39, 8)])
 def test_few_nodes_change_their_group_when_one_comes(nodes: int, groups: int) -> None:
-    before, after = deal(NODES[:nodes], groups), deal(NODES[: nodes + 1], groups)
+    before, after = deal_shards(NODES[:nodes], groups), deal_shards(NODES[: nodes + 1], groups)
     assert sum(after[each] != before[each] for each in before) <= nodes // 4
 
 
 def test_all_shards_are_held_by_as_many_nodes() -> None:
-    held = Counter(shard for node in NODES[:6] for shard in share(node, NODES[:6], range(9), 3))
+    held = Counter(
+        shard for node in NODES[:6] for shard in node_share(node, NODES[:6], range(9), 3)
+    )
     assert held == dict.fromkeys(range(9), 2)
-    assert share(NODES[0], NODES[:3], WHOLE, 1) == list(WHOLE)
-    assert [share(each, NODES[:2], [7], 2) for each in NODES[:2]] == [[7], [7]]
+    assert node_share(NODES[0], NODES[:3], WHOLE, 1) == list(WHOLE)
+    assert [node_share(each, NODES[:2], [7], 2) for each in NODES[:2]] == [[7], [7]]
 
 
 def holding(version: int, shards: Iterable[int] = WHOLE, state: str | None = None) -> Holding:
@@ -57,26 +59,26 @@ def holding(version: int, shards: Iterable[int] = WHOLE, state: str | None = Non
 
 def test_the_newest_state_that_is_whole_answers() -> None:
     old = [("a", holding(1, ODD)), ("b", holding(1, EVEN)), ("c", holding(1, EVEN))]
-    assert best([]) is None
-    found = best([*old, ("a", holding(2, ODD))])
+    assert best_cover([]) is None
+    found = best_cover([*old, ("a", holding(2, ODD))])
     assert found is not None
     assert (found.state, found.missing, found.pages) == ("state 1", 0, 20)
     assert found.parts == (Part(EVEN, ("b", "c")), Part(ODD, ("a",)))
-    found = best([*old, ("a", holding(2, ODD)), ("b", holding(2, EVEN))])
+    found = best_cover([*old, ("a", holding(2, ODD)), ("b", holding(2, EVEN))])
     assert found is not None
     assert found.parts == (Part(EVEN, ("b",)), Part(ODD, ("a",)))
     assert found.version == 2
-    found = best([("a", holding(1, ODD)), ("b", holding(2, [0]))])
+    found = best_cover([("a", holding(1, ODD)), ("b", holding(2, [0]))])
     assert found is not None
     assert (found.version, found.missing) == (1, 2)
 
 
 def test_no_shard_is_searched_twice_where_nodes_divide_them_differently() -> None:
     two, one = [("a", holding(1, ODD)), ("b", holding(1, EVEN))], ("c", holding(1, (0, 1)))
-    found = best([one, *two])
+    found = best_cover([one, *two])
     assert found is not None
     assert [part.shards for part in found.parts] == [EVEN, ODD]
-    found = best([one, two[0]])
+    found = best_cover([one, two[0]])
     assert found is not None
     assert (len(found.parts), found.missing) == (1, 2)
 
@@ -94,7 +96,7 @@ def test_whatever_is_reported_the_parts_are_disjoint(
         (str(number), Holding(1, state, tuple(shards), tuple(whole), 1, ()))
         for number, (state, shards, whole) in enumerate(reported)
     ]
-    found = best(held)
+    found = best_cover(held)
     if found is not None:
         shards = [shard for part in found.parts for shard in part.shards]
         assert len(shards) == len(set(shards))
@@ -109,7 +111,7 @@ def test_strange_divisions_of_many_shards_take_no_long_time() -> None:
         for first in range(59)
         for second in range(first + 1, 59)
     ]
-    found = best(held)
+    found = best_cover(held)
     assert found is not None
     assert found.missing >= 2
     assert len(held) < MAX_STEPS

@@ -356,5 +356,5 @@ def test_labels() -> None:
     assert section_map.label("a.org/", "") == "a.org"
     assert section_map.label("a.org/%C3%BC/", "a.org/") == "ü/"
     assert labels.visible("a\N{RIGHT-TO-LEFT OVERRIDE}b\n") == "a\ufffdb\ufffd"
-    assert labels.fitting("abcdefghijkl", 8) == "ab…hijkl"
-    assert labels.fitting("漢字漢字漢字", 8) == "漢…漢字"
+    assert labels.fitting_label("abcdefghijkl", 8) == "ab…hijkl"
+    assert labels.fitting_label("漢字漢字漢字", 8) == "漢…漢字"

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.state.heartbeats import BEAT_S, Heartbeat, Wait, clear, heartbeats, wait_of, waiting
+from gossamer.state.heartbeats import (
+    BEAT_S,
+    Heartbeat,
+    Wait,
+    clear_heartbeats,
+    heartbeats,
+    note_waiting,
+    wait_of,
+)
 from gossamer.storage.lock_holder import Holder
 
 if TYPE_CHECKING:
@@ -67,21 +75,23 @@ def test_garbage_is_no_heartbeat(tmp_path: Path) -> None:
 def test_silence_forgets_one_step(tmp_path: Path) -> None:
     for step in ("fetch", "parse"):
         Heartbeat(str(tmp_path), step, 1, "0", 1).finish()
-    clear(str(tmp_path), "fetch")
+    clear_heartbeats(str(tmp_path), "fetch")
     assert [beat.step for beat in heartbeats(str(tmp_path))] == ["parse"]
-    clear(str(tmp_path / "nowhere"), "fetch")
+    clear_heartbeats(str(tmp_path / "nowhere"), "fetch")
 
 
 def test_a_wait_is_known_while_its_process_lives(tmp_path: Path) -> None:
     me, folder = Holder.me(), str(tmp_path)
     assert wait_of(folder) is None
-    with waiting(folder, Wait(me, 1_234)):
+    with note_waiting(folder, Wait(me, 1_234)):
         assert wait_of(folder) == Wait(me, 1_234)
     assert wait_of(folder) is None
-    with waiting(folder, Wait(structs.replace(me, since_ms=0), None)):  # it had the same number
+    with note_waiting(
+        folder, Wait(structs.replace(me, since_ms=0), None)
+    ):  # it had the same number
         assert wait_of(folder) is None
 
 
 def test_a_crawl_waits_although_it_cannot_say_so(tmp_path: Path) -> None:
-    with waiting(str(tmp_path / "absent"), Wait(Holder.me(), None)):
+    with note_waiting(str(tmp_path / "absent"), Wait(Holder.me(), None)):
         assert wait_of(str(tmp_path / "absent")) is None

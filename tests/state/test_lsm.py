@@ -37,7 +37,7 @@ def test_the_newest_row_of_a_url_wins(work: Workspace, written: list[dict[str, i
         for layer in [*written, {}]
     ]
     expected = {url: n for layer in written for url, n in layer.items()}
-    found = by_url(lsm.newest(stack, "url"))
+    found = by_url(lsm.newest_rows(stack, "url"))
     assert {url: row["fetches"] for url, row in found.items()} == expected
 
 
@@ -124,19 +124,21 @@ def test_where_no_row_is_replaced_the_base_and_a_few_layers_stay_as_they_are(
 
 
 def test_folding_takes_ever_larger_layers_or_all() -> None:
-    assert lsm.mergeable([], 5, 0.25) == 0
-    assert lsm.mergeable([layer(1000)], 10, 0.25) == 0
-    assert lsm.mergeable([layer(1000), layer(100), layer(10)], 10, 0.25) == 1
-    assert lsm.mergeable([layer(1000), layer(30), layer(10)], 10, 0.25) == 2
-    assert lsm.mergeable([layer(1000), layer(20)], 10, 0.25) == 1, "twice its rows, just"
-    assert lsm.mergeable([layer(1000), layer(150)], 100, 0.25) == 1, "a quarter of the base, just"
-    assert lsm.mergeable([layer(1000), layer(100), layer(100)], 100, 0.25) == 3
+    assert lsm.mergeable_layers([], 5, 0.25) == 0
+    assert lsm.mergeable_layers([layer(1000)], 10, 0.25) == 0
+    assert lsm.mergeable_layers([layer(1000), layer(100), layer(10)], 10, 0.25) == 1
+    assert lsm.mergeable_layers([layer(1000), layer(30), layer(10)], 10, 0.25) == 2
+    assert lsm.mergeable_layers([layer(1000), layer(20)], 10, 0.25) == 1, "twice its rows, just"
+    assert lsm.mergeable_layers([layer(1000), layer(150)], 100, 0.25) == 1, (
+        "a quarter of the base, just"
+    )
+    assert lsm.mergeable_layers([layer(1000), layer(100), layer(100)], 100, 0.25) == 3
 
 
 def test_layers_stay_few() -> None:
     stack = [layer(1_000_000)]
     for _ in range(1000):
-        folded = lsm.mergeable(stack, 100, 1.0)
+        folded = lsm.mergeable_layers(stack, 100, 1.0)
         taken = stack[len(stack) - folded :]
         stack = [*stack[: len(stack) - folded], layer(100 + sum(part.rows for part in taken))]
         assert len(stack) <= 12

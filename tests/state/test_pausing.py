@@ -72,7 +72,7 @@ async def paused(server: Server, looks: int, monkeypatch: pytest.MonkeyPatch) ->
     """Return when the loop has looked so many times without asking for a page in between."""
     enough = asyncio.Event()
     seen: list[int] = []
-    look = pausing.reason
+    look = pausing.pause_reason
 
     def noted(root: str, min_free_gb: float) -> str | None:
         seen.append(len(server.asked))
@@ -80,7 +80,7 @@ async def paused(server: Server, looks: int, monkeypatch: pytest.MonkeyPatch) ->
             enough.set()
         return look(root, min_free_gb)
 
-    monkeypatch.setattr(pausing, "reason", noted)
+    monkeypatch.setattr(pausing, "pause_reason", noted)
     await enough.wait()
 
 
@@ -151,20 +151,20 @@ def test_a_crawl_pauses_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
 def test_a_linked_dataset_on_a_nearly_full_disk_is_a_reason(
     tmp_path: Path, small_disk: Path
 ) -> None:
-    assert pausing.reason(str(tmp_path), 0.01) is None
+    assert pausing.pause_reason(str(tmp_path), 0.01) is None
     (tmp_path / "warc").symlink_to(small_disk)
-    assert pausing.reason(str(tmp_path), 0.01) == (
+    assert pausing.pause_reason(str(tmp_path), 0.01) == (
         f"the disk of {tmp_path}/warc has 0.00 GB left, less than store.min_free_gb = 0.01"
     )
 
 
 def test_there_is_no_pause_without_a_reason(tmp_path: Path) -> None:
-    assert pausing.reason(str(tmp_path), 0) is None
+    assert pausing.pause_reason(str(tmp_path), 0) is None
     pausing.resume(str(tmp_path))
     pausing.pause(str(tmp_path))
-    assert pausing.reason(str(tmp_path), 0) == pausing.ASKED
+    assert pausing.pause_reason(str(tmp_path), 0) == pausing.ASKED
     pausing.resume(str(tmp_path))
-    pausing.wait(str(tmp_path), 0)
+    pausing.wait_while_paused(str(tmp_path), 0)
 
 
 def started(*words: object) -> subprocess.Popen[str]:

@@ -58,14 +58,14 @@ KEYS = {
 
 @pytest.mark.parametrize(("url", "key"), KEYS.items())
 def test_keys_are_those_of_surt(url: str, key: str) -> None:
-    assert cdxj.key(url) == key
+    assert cdxj.surt_key(url) == key
 
 
 @given(path=st.text("aB/.%25C39 ?&=();+", max_size=30))
 def test_any_normalised_url_has_a_key_in_one_word(path: str) -> None:
     url = normalize(f"http://www.Example.com/{path}")
     if url is not None:
-        key = cdxj.key(url)
+        key = cdxj.surt_key(url)
         assert key.startswith("com,example)/")
         assert key.isascii()
         assert key == key.lower()
@@ -76,15 +76,15 @@ def test_any_normalised_url_has_a_key_in_one_word(path: str) -> None:
 def test_the_short_cut_leads_to_the_same_key(parts: list[str]) -> None:
     url = normalize(f"http://www.Example.com/{''.join(parts)}")
     if url is not None:
-        key = cdxj.key(url)
+        key = cdxj.surt_key(url)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cdxj, "_PLAIN", re.compile("(?!)"))
-            assert cdxj.key(url) == key
+            assert cdxj.surt_key(url) == key
 
 
 def test_equal_pages_of_normal_form_have_equal_keys() -> None:
     urls = ["http://www.example.com/a", "https://example.com/A/", "http://www1.example.com:80/a"]
-    assert {cdxj.key(url) for url in urls} == {"com,example)/a"}
+    assert {cdxj.surt_key(url) for url in urls} == {"com,example)/a"}
 
 
 def write(folder: Path) -> tuple[Path, Path]:
@@ -158,7 +158,7 @@ def test_fields_are_those_that_warcio_finds(tmp_path: Path) -> None:
         if mime is not None:
             entry = {name: found[field] for name, field in names.items() if field in found}
             entry |= {"filename": warc.name} | ({"mime": mime} if mime else {})
-            key = cdxj.key(entry["url"])
+            key = cdxj.surt_key(entry["url"])
             expected.append((key, iso_date_to_timestamp(found["warc-date"]), entry))
     assert len(expected) == 7
     lines = [parsed(line) for line in index.read_bytes().splitlines()]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, Conflict, Occupied, StoreError
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import checksums
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.names import FOLDERS, OWNER_MARK, is_collected, is_of_init
@@ -185,7 +185,7 @@ def test_silence_deletes_heartbeats_only(root: Path) -> None:
     write(
         root, "heartbeats/fetch-notes.txt", "heartbeats/fetch-0.json.bak", "heartbeats/parse-0.json"
     )
-    clear(str(root), "fetch")
+    clear_heartbeats(str(root), "fetch")
     assert {path for path, _ in LocalBackend(root).sizes("heartbeats")} == {
         "heartbeats/fetch-notes.txt",
         "heartbeats/fetch-0.json.bak",

@@ -19,7 +19,7 @@ from gossamer.flow.check import checks
 from gossamer.state.workspace import Workspace
 from gossamer.storage import listings
 from gossamer.storage.local_backend import LocalBackend
-from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Stack, encode
+from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Stack, encode_manifest
 from gossamer.storage.store import Layer, StepReport, Store
 from tests.support.bare_stores import Recorder, contents, files_below, put, report
 from tests.support.memory_backend import MemoryBackend
@@ -174,7 +174,7 @@ def test_a_listing_that_an_older_version_wrote_once_is_read() -> None:
         reports=once(now.reports),
     )
     store.backend.delete([path for each in now.listings() for path in each.paths[1:]])
-    store.backend.create(f"manifest/{older.version:08d}.json", encode(older))
+    store.backend.create(f"manifest/{older.version:08d}.json", encode_manifest(older))
     opened = Store.open(store.backend)
     assert opened.manifest.layers("warc") == now.layers("warc")
     mended = opened.mend_listings()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import CorruptManifest
 from gossamer.storage import checksums
-from gossamer.storage.manifest import Listing, Manifest, Stack, decode, encode
+from gossamer.storage.manifest import Listing, Manifest, Stack, decode_manifest, encode_manifest
 from gossamer.storage.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 from tests.support.bare_stores import contents, files_below, put, report, unlisted
@@ -43,7 +43,7 @@ MANIFESTS = st.builds(
 
 @given(MANIFESTS)
 def test_what_is_encoded_is_decoded(manifest: Manifest) -> None:
-    assert decode(encode(manifest), manifest.version, unlisted) == manifest
+    assert decode_manifest(encode_manifest(manifest), manifest.version, unlisted) == manifest
 
 
 # Format 2, which named all files and reports

@@ -124,7 +124,7 @@ def test_a_lease_is_taken_over_once_and_given_back() -> None:
     assert lease.holder_of(bucket) is None
     with lease.hold_lease(bucket, ELSEWHERE) as was_lost:
         assert not was_lost
-    assert lease.newest(bucket).epoch == 2
+    assert lease.newest_lease(bucket).epoch == 2
     assert sorted(found.path for found in bucket.list()) == [
         "lock/00000002.ended",
         "lock/00000002.json",
@@ -147,21 +147,21 @@ def test_the_lease_of_a_process_of_this_machine_that_is_gone_is_free() -> None:
 def test_beats_keep_a_lease_alive() -> None:
     bucket = in_memory().bucket
     with lease.hold_lease(bucket, ELSEWHERE, beat_s=0.01):
-        begun = lease.newest(bucket).beat_at
-        while lease.newest(bucket).beat_at == begun:
+        begun = lease.newest_lease(bucket).beat_at
+        while lease.newest_lease(bucket).beat_at == begun:
             threading.Event().wait(0.01)
-        assert lease.age_s(bucket, lease.newest(bucket)) < lease.LEASE_S
+        assert lease.age_s(bucket, lease.newest_lease(bucket)) < lease.LEASE_S
 
 
 def test_a_process_that_slept_through_an_epoch_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = in_memory().bucket
-    before = lease.newest(bucket)
+    before = lease.newest_lease(bucket)
     with lease.hold_lease(bucket, ELSEWHERE), monkeypatch.context() as patched:
         pass
     with lease.hold_lease(bucket, ELSEWHERE):
         states = iter([before])
-        newest = lease.newest
-        patched.setattr(lease, "newest", lambda of: next(states, None) or newest(of))
+        newest = lease.newest_lease
+        patched.setattr(lease, "newest_lease", lambda of: next(states, None) or newest(of))
         with pytest.raises(Locked, match="elsewhere"):
             lease.hold_lease(bucket, Holder.me()).__enter__()
         assert newest(bucket).epoch == 2

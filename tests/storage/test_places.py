@@ -28,11 +28,11 @@ def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv(places.CACHE, raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert places.cache() == Path("/home/somebody/.cache/gossamer")
+    assert places.cache_folder() == Path("/home/somebody/.cache/gossamer")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert places.cache() == Path("/caches/gossamer")
+    assert places.cache_folder() == Path("/caches/gossamer")
     monkeypatch.setenv(places.CACHE, "/scratch/mine")
-    assert places.cache() == Path("/scratch/mine")
+    assert places.cache_folder() == Path("/scratch/mine")
 
 
 def test_a_user_without_a_home_is_told_where_to_name_a_cache(
@@ -42,7 +42,7 @@ def test_a_user_without_a_home_is_told_where_to_name_a_cache(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)  # as in a container with any user
     with pytest.raises(UsageError, match=r"\$GOSSAMER_CACHE: this user has no home"):
-        places.cache()
+        places.cache_folder()
     assert aws_profiles.variables({}) == {}
 
 

@@ -12,7 +12,7 @@ from gossamer.storage.store import File, Layer
 from gossamer.storage.task_output import (
     YIELD,
     ParquetWriter,
-    balance,
+    balance_files,
     count_rows,
     counts_of,
     file_row,
@@ -70,7 +70,7 @@ def test_what_tasks_yield_becomes_layers_and_counts() -> None:
 @given(st.lists(st.integers(0, 1000), max_size=30), st.integers(1, 8))
 def test_shares_hold_every_file_once_and_are_fair(sizes: list[int], tasks: int) -> None:
     files = [File(f"f{number}", 1, size) for number, size in enumerate(sizes)]
-    shares = balance(files, tasks)
+    shares = balance_files(files, tasks)
     assert sorted(file.path for share in shares for file in share) == sorted(
         file.path for file in files
     )
@@ -83,4 +83,4 @@ def test_shares_hold_every_file_once_and_are_fair(sizes: list[int], tasks: int) 
 
 def test_shares_are_balanced_by_bytes_and_not_by_files() -> None:
     files = [File(f"f{size}", 1, size) for size in (10, 4, 3, 2)]
-    assert [sum(file.bytes for file in share) for share in balance(files, 2)] == [10, 9]
+    assert [sum(file.bytes for file in share) for share in balance_files(files, 2)] == [10, 9]

@@ -20,9 +20,9 @@ from gossamer.storage.warc import (
     WarcWriter,
     payload_digest,
     read_response,
+    read_responses,
     request_head,
     response_head,
-    responses,
 )
 from gossamer.storage.warc.cdxj import index_of
 from tests.support.captures import DATE, DATE_MS, HTML, INFO, file_capture, http_capture, write
@@ -80,7 +80,7 @@ def check(path: Path) -> int:
 
 def test_what_is_written_is_read_in_its_order(tmp_path: Path) -> None:
     path, offsets = write(tmp_path, pages())
-    found = list(responses(path))
+    found = list(read_responses(path))
     assert [page.offset for page in found] == offsets
     assert [page.body for page in found] == list(BODIES)
 
@@ -102,7 +102,7 @@ def test_an_offset_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 def test_headers_of_the_transfer_are_kept_under_other_names(tmp_path: Path) -> None:
     path, _ = write(tmp_path, pages([b"body"]))
-    (page,) = responses(path)
+    (page,) = read_responses(path)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-length"] == "4"
     assert page.headers["x-crawler-content-encoding"] == "gzip"
@@ -115,7 +115,7 @@ def test_headers_of_the_transfer_are_kept_under_other_names(tmp_path: Path) -> N
 def test_repeated_headers_are_one_list(tmp_path: Path) -> None:
     headers = ((b"X-Robots-Tag", b"noindex"), (b"x-robots-tag", b" nofollow"))
     path, _ = write(tmp_path, [http_capture("http://a.test/", b"x", headers)])
-    (page,) = responses(path)
+    (page,) = read_responses(path)
     assert page.headers["x-robots-tag"] == "noindex, nofollow"
 
 
@@ -197,7 +197,7 @@ def test_an_equal_body_is_stored_once(tmp_path: Path) -> None:
     assert revisit.headers["WARC-Refers-To-Date"] == DATE
     assert revisit.headers["WARC-Payload-Digest"] == original.headers["WARC-Payload-Digest"]
     assert revisit.headers["WARC-Truncated"] == "length"
-    assert [page.body for page in responses(path)] == [b"same", b"other"]
+    assert [page.body for page in read_responses(path)] == [b"same", b"other"]
 
 
 def test_an_equal_body_that_means_something_else_is_stored_again(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_an_equal_body_that_means_something_else_is_stored_again(tmp_path: Path)
 
 def test_empty_bodies_are_no_copies_of_each_other(tmp_path: Path) -> None:
     path, offsets = write(tmp_path, pages([b"", b""]))
-    assert [page.offset for page in responses(path)] == offsets
+    assert [page.offset for page in read_responses(path)] == offsets
 
 
 def test_revisits_of_what_an_earlier_round_stored(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_revisits_of_what_an_earlier_round_stored(tmp_path: Path) -> None:
     assert "WARC-Refers-To-Date" not in told_without_date.headers
     assert "WARC-Payload-Digest" not in told_without_date.headers
     assert (file.head, file.content) == (None, b"")
-    assert list(responses(path)) == []
+    assert list(read_responses(path)) == []
     assert check(path) == 0
     assert index_of(path) == path.with_name(f"{path.name.partition('.')[0]}.cdxj").read_bytes()
 
@@ -301,13 +301,13 @@ def test_a_file_cut_anywhere_is_read_up_to_its_last_whole_record(
     ends = [*starts[1:], len(content)]
     path = tmp_path / "cut.warc.gz"
     path.write_bytes(content)
-    bodies = list(responses(path))
+    bodies = list(read_responses(path))
     edges = {edge + near for edge in (0, *ends) for near in range(-40, 41)}
     for cut in sorted({*edges, *range(0, len(content), 5)} & set(range(len(content) + 1)))[::-1]:
         os.truncate(path, cut)
         count = sum(end <= cut for end in ends)
         there = [page for page in bodies if page.offset in starts[:count]]
-        assert list(responses(path)) == there, cut
+        assert list(read_responses(path)) == there, cut
         if cut % 101 == 0 or cut in ends or cut + 1 in ends:
             for found in (whole_for_fastwarc(path), whole_for_warcio(path)):
                 assert found[:count] == blocks[:count]
@@ -377,8 +377,8 @@ def test_no_header_breaks_the_framing(
     assert len(rows) == (2 if bodies else 0)
     if bodies:
         path = Path(tmp_path_factory.getbasetemp(), writer.path)
-        assert [page.body for page in responses(path)] == bodies * 2
-        assert [page.offset for page in responses(path)] == offsets
+        assert [page.body for page in read_responses(path)] == bodies * 2
+        assert [page.offset for page in read_responses(path)] == offsets
         expected = [
             "warcinfo", *["response", "request", "metadata"] * len(bodies),
             *["resource"] * len(bodies),

@@ -20,7 +20,7 @@ from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.parse.step import body_copies
 from gossamer.search.page_info import PageInfo
-from gossamer.serve.stored_copy import Copy, find
+from gossamer.serve.stored_copy import Copy, find_copy
 from gossamer.state.lookup import Lookup
 from gossamer.storage import checksums
 from gossamer.storage.store import File
@@ -383,7 +383,7 @@ def test_a_crawl_whose_archive_is_pruned_is_whole(
     assert garbage(crawl) == set()
     assert wrong(work) == []
     assert sum(file.rows for file in work.store.listed("warc")) < 25
-    copy = find(work, PageInfo(work, Lookup(work)), "http://site.test/3.html")
+    copy = find_copy(work, PageInfo(work, Lookup(work)), "http://site.test/3.html")
     assert isinstance(copy, Copy)
     body = read_response(Path(work.root, copy.file), copy.offset).body
     assert b"page 3 round 2" in body

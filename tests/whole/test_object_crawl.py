@@ -15,7 +15,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.state import pausing, stopping, workspace
-from gossamer.state.heartbeats import Heartbeat, clear, heartbeats
+from gossamer.state.heartbeats import Heartbeat, clear_heartbeats, heartbeats
 from gossamer.storage import opening, parquet
 from gossamer.storage.backends import open_backend
 from gossamer.storage.checksums import checksum_bytes
@@ -191,16 +191,16 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
     assert stopping.requested(s3)
     with stopping.stop_on_signals(s3):
         assert not stopping.requested(s3)
-    assert pausing.reason(s3, 1e9) is None
+    assert pausing.pause_reason(s3, 1e9) is None
     gossamer("pause", s3)
-    assert pausing.reason(s3, 0) == pausing.ASKED
+    assert pausing.pause_reason(s3, 0) == pausing.ASKED
     gossamer("resume", s3)
-    assert pausing.reason(s3, 0) is None
+    assert pausing.pause_reason(s3, 0) is None
     beat = Heartbeat(s3, "fetch", 1, "0", total=2)
     beat.beat()
     beat.finish()
     assert [(each.step, each.done) for each in heartbeats(s3)] == [("fetch", 1)]
-    clear(s3, "fetch")
+    clear_heartbeats(s3, "fetch")
     assert list(heartbeats(s3)) == []
 
 

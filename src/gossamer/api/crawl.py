@@ -132,7 +132,7 @@ class Crawl:
         def announced(step: str, number: int) -> None:
             if step == "update":
                 listed = self.work.store.manifest.layers("fetchlist", number)
-                compile_ahead.start(sum(layer.rows for layer in listed))
+                compile_ahead.start_compiling(sum(layer.rows for layer in listed))
             announce(step, number)
 
         self.work.prepare = prepare_worker

@@ -111,7 +111,7 @@ def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, 
     standing = ForeverListener(work, progress, kept, line)
 
     def is_resting() -> bool:
-        is_paused = pausing.reason(work.root, work.config.store.min_free_gb) is not None
+        is_paused = pausing.pause_reason(work.root, work.config.store.min_free_gb) is not None
         return standing.is_waiting or is_paused
 
     with Watchdog(line, is_resting), progress:

@@ -187,7 +187,7 @@ def neighbourhood(
         from gossamer.serve.drawing import link_map
         from gossamer.serve.rendering import drawing_styles, link
 
-        _draw_graph(output, link_map.columns(found, link, drawing_styles()))
+        _draw_graph(output, link_map.draw_columns(found, link, drawing_styles()))
         return
     if as_json:
         import msgspec
@@ -288,7 +288,7 @@ def export(
     Example: gossamer graph export my-web -o links.tsv.zst
     """
     from gossamer.cli.query_commands import output_errors
-    from gossamer.links.graph.export import export as write
+    from gossamer.links.graph.export import export_graph as write
     from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)

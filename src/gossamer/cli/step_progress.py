@@ -46,7 +46,7 @@ class _Pauses:
         self._paused = False
 
     def look(self) -> None:
-        why = pausing.reason(self._work.root, self._work.config.store.min_free_gb)
+        why = pausing.pause_reason(self._work.root, self._work.config.store.min_free_gb)
         if self._paused != (why is not None):
             self._paused = why is not None
             self._tell("pause", f"paused: {why}") if why else self._tell("resume", "goes on")

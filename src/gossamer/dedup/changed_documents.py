@@ -146,7 +146,7 @@ def _new_page_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFr
         return _page_states(lsm.rows_for(work, PAGES, urls))
     paths = [[f"{work.root}/{file.path}" for file in layer.files] for layer in layers]
     stack = [_page_states(work.engine.read(each, PAGES.ddl)) for each in paths]
-    found, _ = work.scratch(lsm.newest(stack, "url"))
+    found, _ = work.scratch(lsm.newest_rows(stack, "url"))
     others, count = work.scratch(urls.join(found, on="url", how="left_anti"))
     return found.unionByName(_page_states(lsm.rows_for(work, PAGES, others))) if count else found
 

@@ -43,7 +43,7 @@ class Decisions(NamedTuple):
     is_any_dropped: bool
 
 
-def decide(
+def decide_drops(
     work: Workspace, pages: DataFrame, older: OlderVersions, similar: Similarities, found: Mirrors
 ) -> Decisions:
     """Decide which of the pages (rows of `dispositions`) others stand for."""

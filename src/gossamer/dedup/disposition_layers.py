@@ -31,7 +31,7 @@ class DispositionLayers:
 
     def where(self, wanted: Callable[[DataFrame], DataFrame]) -> DataFrame:
         """The rows that `wanted` chooses in each layer, without those that are replaced."""
-        return lsm.newest(self.layers, "url", wanted)
+        return lsm.newest_rows(self.layers, "url", wanted)
 
     def rows_of_urls(self, urls: DataFrame) -> DataFrame:
         """The rows of pages (`url`)."""
@@ -79,4 +79,4 @@ def one_document_per_text(rows: DataFrame) -> DataFrame:
 
 def read_dispositions(work: Workspace, *, anew: bool) -> DispositionLayers:
     """What the last harvest left; nothing if all is judged `anew`."""
-    return DispositionLayers(work, [] if anew else lsm.layers(work, DISPOSITIONS, some=True))
+    return DispositionLayers(work, [] if anew else lsm.layer_frames(work, DISPOSITIONS, some=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gossamer.dedup.version_names import recency, version_in
+from gossamer.dedup.version_names import version_in, version_recency
 from gossamer.tables import DISPOSITIONS
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def survivor_of(lookup: Lookup, url: str) -> str | None:
 
 def _newest_first(copy: Copy) -> tuple[object, ...]:
     version = copy.version or ""
-    return recency(version), version, -len(copy.url), copy.url
+    return version_recency(version), version, -len(copy.url), copy.url
 
 
 _COLUMNS = (

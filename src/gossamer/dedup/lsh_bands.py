@@ -1,9 +1,9 @@
 """Which texts may be similar? Those whose sketches agree in a whole band (see sketches.py).
 
 `band_hashes` makes a hash of each band of a sketch. Tasks share these out by ranges of the hashes
-(`share_out`), and others write the pairs of texts that share one (`write_pairs`). If few texts are
-new, only their bands are shared out, and what the known ones have of these. The engine could do it
-by a join, but its hash table of 140 million bands takes 3 GB and does not spill.
+(`share_out_bands`), and others write the pairs of texts that share one (`write_pairs`). If few
+texts are new, only their bands are shared out, and what the known ones have of these. The engine
+could do it by a join, but its hash table of 140 million bands takes 3 GB and does not spill.
 
 A band that very many texts share would make a quadratic number of pairs: pages that consist of
 boilerplate, "404" pages, one product in a thousand colours. If more than MAX_SHARING texts share a
@@ -25,7 +25,7 @@ import pyarrow as pa
 from gossamer.dedup.hash_filter import HashFilter
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
-from gossamer.storage.task_output import ParquetWriter, balance
+from gossamer.storage.task_output import ParquetWriter, balance_files
 from gossamer.web.sketches import BAND_VALUES, BANDS
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def candidate_pairs(work: Workspace, known: Sequence[File], new: Sequence[File])
     shared = [
         BandTask(work.root, tuple(file.path for file in files), counting, parts, attempt, is_new)
         for every_file, counting, is_new in ((known, wanted, False), (new, (), True))
-        for files in balance(every_file, work.engine.workers)
+        for files in balance_files(every_file, work.engine.workers)
     ]
     run = partial(work.engine.map_tasks, schema=task_output.YIELD, ddl=task_output.YIELD_DDL)
     held: dict[str, list[str]] = {}
-    for row in run(shared, share_out, at_home=every <= FEW):
+    for row in run(shared, share_out_bands, at_home=every <= FEW):
         held.setdefault(row["name"], []).append(row["path"])
     tasks = [PairTask(work.root, tuple(paths), attempt) for paths in held.values()]
     paths = [f"{work.root}/{row['path']}" for row in run(tasks, write_pairs, at_home=rows <= FEW)]
@@ -93,7 +93,9 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         column = batch.column("sketch")
         sketches = np.frombuffer(b"".join(column.drop_null().to_pylist()), "<u4")
         values = sketches.reshape(-1, BANDS, BAND_VALUES).astype(np.uint64)
-        sums = mix_bits((values * _FACTORS).sum(axis=2, dtype=np.uint64)).astype("<u8", copy=False)
+        sums = mix_band_hashes((values * _FACTORS).sum(axis=2, dtype=np.uint64)).astype(
+            "<u8", copy=False
+        )
         sizes = np.asarray(column.is_valid()) * (BANDS * BAND_BYTES)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype("<i4")
         held = [None, pa.py_buffer(offsets), pa.py_buffer(sums)]
@@ -101,7 +103,7 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([batch.column("text"), bands], names=["text", "bands"])
 
 
-def mix_bits(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mix_band_hashes(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The finalizer of MurmurHash3: each bit of the result depends on all bits."""
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
@@ -120,7 +122,7 @@ class BandTask(NamedTuple):
     is_new: bool
 
 
-def share_out(task: BandTask) -> list[Row]:
+def share_out_bands(task: BandTask) -> list[Row]:
     """Write the bands of files with their texts; name each written file by its part."""
     writers: dict[int, ParquetWriter] = {}
     for texts, bands in _bands_to_share_out(task):
@@ -196,7 +198,9 @@ def pairs_sharing_bands(
     sharing = np.diff(np.append(begins, bands.size))
     crowded = np.repeat(sharing > MAX_SHARING, sharing)
     members = np.flatnonzero(crowded)
-    shuffled = mix_bits(texts[members].view(np.uint64) ^ mix_bits(bands[members].view(np.uint64)))
+    shuffled = mix_band_hashes(
+        texts[members].view(np.uint64) ^ mix_band_hashes(bands[members].view(np.uint64))
+    )
     order = members[np.lexsort((shuffled, bands[members]))]
     texts[members], is_new[members] = texts[order], is_new[order]
 

@@ -92,7 +92,7 @@ def verify_pairs(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame
     return [
         file
         for part in _split_pairs(pairs, 1 + 2 * total // PART_BYTES)
-        for file in work.scratch_files(_compute_similarities(work, part, texts))
+        for file in work.scratch_files(_compare_shingles(work, part, texts))
     ]
 
 
@@ -119,18 +119,18 @@ def verify_few_pairs(
     of_pairs, of_texts = (tuple(file.path for file in files) for files in (pairs, texts))
     task = VerifyTask(work.root, of_pairs, of_texts, only_close, work.scratch_attempt())
     written = work.engine.map_tasks(
-        [task], verify_task, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+        [task], verify_by_shingles, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
     return msgspec.convert(written, list[File])
 
 
-def verify_task(task: VerifyTask) -> list[Row]:
+def verify_by_shingles(task: VerifyTask) -> list[Row]:
     """Write rows of FOUND."""
     pairs, texts = (
         pa.concat_tables(parquet.read_table(f"{task.root}/{path}") for path in paths)
         for paths in (task.pairs, task.texts)
     )
-    compare = similarities_above_estimate if task.only_close else similarities
+    compare = shingle_similarities_above_estimate if task.only_close else shingle_similarities
     found = pa.Table.from_batches(compare(_join_shingles(pairs, texts)), FOUND)
     writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=FOUND)
     if found.num_rows:
@@ -160,14 +160,14 @@ def _split_pairs(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
     return (pairs.where(part == number) for number in range(parts))
 
 
-def _compute_similarities(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
+def _compare_shingles(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
     for end in ("one", "other"):
         held = texts.select(
             F.col("text").alias(end),
             *(F.col(name).alias(f"{name}_of_{end}") for name in ("bits", "shingles")),
         )
         pairs = pairs.join(held, on=end, how="inner")
-    return work.engine.map_partitions(pairs, similarities, FOUND_DDL)
+    return work.engine.map_partitions(pairs, shingle_similarities, FOUND_DDL)
 
 
 def shingle_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -178,7 +178,7 @@ def shingle_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
     own_texts = BoilerplateSplitter()
     for batch in batches:
         texts = [distinct_shingles(own) for own, _ in own_texts.split(batch)]
-        sets = [_sample(shingles) for shingles in texts]
+        sets = [_sample_shingles(shingles) for shingles in texts]
         yield pa.RecordBatch.from_arrays(
             [
                 batch.column("text"),
@@ -204,7 +204,7 @@ def least_per_range(shingles: sketches.Shingles) -> sketches.Shingles:
     return found.astype("<u4", copy=False)
 
 
-def _sample(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
+def _sample_shingles(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
     bits = 0
     while found.size > MAX_SHINGLES:
         bits += 1
@@ -216,15 +216,17 @@ def sample_by_bits(shingles: sketches.Shingles, bits: int) -> sketches.Shingles:
     return shingles[shingles & np.uint32((1 << bits) - 1) == 0] if bits else shingles
 
 
-def similarities_above_estimate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """As `similarities`, without the texts whose sketches are not similar enough."""
+def shingle_similarities_above_estimate(
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """As `shingle_similarities`, without the texts whose sketches are not similar enough."""
     for batch in batches:
         for estimates in estimate_batches(iter([batch])):
             enough = pc.greater_equal(estimates.column("estimate"), ESTIMATED)
-            yield from similarities(iter([batch.filter(enough)]))
+            yield from shingle_similarities(iter([batch.filter(enough)]))
 
 
-def similarities(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def shingle_similarities(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The similarity of the two texts of each row, by their samples of shingles."""
     for batch in batches:
         found = []

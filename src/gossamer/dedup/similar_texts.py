@@ -239,8 +239,8 @@ def _sketched_texts(work: Workspace, some: DataFrame | None = None, *, anew: boo
         texts = layer.where("NOT is_struck").select("text")
         return texts if some is None else texts.join(some, on="text", how="left_semi")
 
-    known = [work.engine.read([], SKETCHED.ddl)] if anew else lsm.layers(work, SKETCHED)
-    return lsm.newest(known, "text", select_texts)
+    known = [work.engine.read([], SKETCHED.ddl)] if anew else lsm.layer_frames(work, SKETCHED)
+    return lsm.newest_rows(known, "text", select_texts)
 
 
 def similar_pairs(work: Workspace, pairs: DataFrame) -> DataFrame:

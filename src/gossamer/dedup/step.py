@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from gossamer.dedup import disposition_rows
 from gossamer.dedup.affected_pages import FAMILY_DDL, KEYS, follow_connections, keys_of_moved_ranks
 from gossamer.dedup.changed_documents import changed_documents
-from gossamer.dedup.decisions import decide, find_older_versions, findable_pages
+from gossamer.dedup.decisions import decide_drops, find_older_versions, findable_pages
 from gossamer.dedup.disposition_layers import one_document_per_text, read_dispositions
 from gossamer.dedup.mirrors import changed_hosts, find_mirrors, pages_of_hosts
 from gossamer.dedup.similar_texts import compare_new_texts, must_compare_all
 from gossamer.state import lsm, unread
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.tables import (
     DISPOSITIONS,
     DOCUMENTS,
@@ -72,7 +72,7 @@ class Affected(NamedTuple):
 
 
 def run(work: Workspace) -> StepReport:
-    clear(work.root, STEP)
+    clear_heartbeats(work.root, STEP)
     with work.step(STEP, work.round) as draft:
         compare_all = must_compare_all(work)
         damaged = any(work.store.damaged(table.name) for table in STORED)
@@ -86,8 +86,12 @@ def run(work: Workspace) -> StepReport:
         if changes.moved is None:
             affected = _take_all_pages(work, draft, changes, compare_all=compare_all)
         else:
-            affected = _follow_changes(work, draft, changes, _keys(work, changes, changes.moved))
-        _save(work, draft, changes, affected, decide(work, *affected, changes.mirrors))
+            affected = _follow_changes(
+                work, draft, changes, _touched_keys(work, changes, changes.moved)
+            )
+        _save_dispositions(
+            work, draft, changes, affected, decide_drops(work, *affected, changes.mirrors)
+        )
         draft.replace |= changes.mirrors.layers(work)
         draft.replace[JUDGED.name] = unread.write_record(work, JUDGED, INPUTS, _settings(work))
     return draft.done
@@ -128,7 +132,7 @@ def _take_all_pages(
     return Affected(pages, older, similar)
 
 
-def _keys(work: Workspace, changes: Changes, moved: DataFrame) -> DataFrame:
+def _touched_keys(work: Workspace, changes: Changes, moved: DataFrame) -> DataFrame:
     """The KEYS of all pages that have changed, or whose rank or mirror has."""
     keys = changes.fresh.select(*KEYS).unionByName(changes.replaced.select(*KEYS))
     keys = keys.unionByName(moved)
@@ -174,7 +178,7 @@ def _comparable_texts(work: Workspace, pages: DataFrame) -> DataFrame:
     return one_document_per_text(texts)
 
 
-def _save(
+def _save_dispositions(
     work: Workspace, draft: Draft, changes: Changes, affected: Affected, decisions: Decisions
 ) -> None:
     """Draft `dispositions`, and what is remembered about similarities."""

@@ -73,7 +73,9 @@ def select_survivors(work: Workspace, pairs: DataFrame, pages: int) -> tuple[Dat
     """
     part = F.expr(f"one div {SPAN}").cast("int").alias("part")
     files = work.scratch_files(pairs.select("one", "other", "similarity", part), by=["part"])
-    parts = tuple(tuple(file.path for file in held) for held in sorted_parts.parts(files).values())
+    parts = tuple(
+        tuple(file.path for file in held) for held in sorted_parts.files_of_parts(files).values()
+    )
     task = SurvivorTask(work.root, parts, pages, work.scratch_attempt())
     written = work.engine.map_tasks(
         [task], drop_similar, task_output.YIELD, task_output.YIELD_DDL, at_home=True

@@ -28,7 +28,7 @@ _DIGITS = re.compile("[0-9]+")
 Recency = tuple[int, list[int], bool, list[int]]
 
 
-def recency(version: str) -> Recency:
+def version_recency(version: str) -> Recency:
     """A sort key of version names in lower case: newer ones are greater."""
     if version in EVERGREEN or version in DEVELOPED:
         return (2 if version in EVERGREEN else 0), [], True, []

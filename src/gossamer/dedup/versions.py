@@ -55,7 +55,7 @@ def older_versions(work: Workspace, fit: DataFrame) -> tuple[DataFrame, int]:
     Both they and their number; they are materialised. The similarity is an estimate, and null if
     one of them has no sketch. `fit` must be materialised.
     """
-    pairs, count = work.scratch(counterparts(fit.where("families IS NOT NULL")))
+    pairs, count = work.scratch(version_counterparts(fit.where("families IS NOT NULL")))
     if not count:
         none = "url string, survivor string, reason string, similarity double"
         return work.engine.read([], none), 0
@@ -103,7 +103,7 @@ def _version_segments(pages: DataFrame) -> DataFrame:
     ).drop("segments", "at")
 
 
-def counterparts(fit: DataFrame) -> DataFrame:
+def version_counterparts(fit: DataFrame) -> DataFrame:
     """Pairs of pages of a `family` of versions: `one` and its newest version, the `other`.
 
     Further columns: the `version` of `one`, and `round` and `title` of both. A page may be in
@@ -172,7 +172,7 @@ def _plain_title() -> Column:
 
 
 def recency_key(version: Column) -> Column:
-    """A string by which versions are ordered like by `version_names.recency`."""
+    """A string by which versions are ordered like by `version_names.version_recency`."""
     release = F.regexp_replace(version, f"{PRERELEASE}$", "")
     numbered = F.concat(
         F.lit("1."),

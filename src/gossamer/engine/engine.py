@@ -27,10 +27,10 @@ import pyarrow as pa
 
 from gossamer import errors
 from gossamer.engine.pool import Pool, call_at_low_priority
-from gossamer.engine.spark_client import connect
+from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
-from gossamer.storage.errors import full
+from gossamer.storage.errors import disk_full
 from gossamer.storage.local_copies import near_all
 from gossamer.storage.objects.errors import translate_error
 from gossamer.storage.opening import exists
@@ -80,7 +80,7 @@ class Engine:
                 url = "sc://{}:{}".format(*server.listening_address)
             else:
                 end_unused(prepare)
-            self.spark = connect(url, embedded=self._pool is not None)
+            self.spark = connect_spark(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             _handle_ctrl_c_again()
             self._started = started.pop_all()
@@ -280,7 +280,7 @@ def engine_errors(disk: str = "the disk of the batch engine") -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        raise _translate(str(error), disk) from error
+        raise _translate_error(str(error), disk) from error
     except AssertionError as error:
         if not _is_of_the_client(error):
             raise
@@ -294,13 +294,13 @@ def _is_of_the_client(error: AssertionError) -> bool:
     return str(frame.f_globals["__name__"]).startswith("pyspark.")
 
 
-def _translate(text: str, disk: str) -> GossamerError:
+def _translate_error(text: str, disk: str) -> GossamerError:
     if raised := _RAISED.search(text):
         kind = getattr(errors, raised[1], None)
         if isinstance(kind, type) and issubclass(kind, GossamerError):
             return kind(raised[2], raised[3], raised[4] or "")
     if "No space left on device" in text or "Disk quota exceeded" in text:
-        return full(disk)
+        return disk_full(disk)
     if _STORE_FAILED.search(text):
         return translate_error("the batch engine", text)
     remedy = "see the message above"

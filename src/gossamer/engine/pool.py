@@ -122,7 +122,7 @@ class Pool:
         batches = _start_batches(batches)
         numbers = self._numbers.get(call)
         if numbers is not None:
-            batches = _renumber(batches, numbers)
+            batches = _renumber_descriptors(batches, numbers)
         worker = self._take(call)
         reusable = False  # it died, or the engine abandoned the partition
         try:
@@ -202,7 +202,7 @@ def _start_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
     return chain(list(islice(batches, 1)), batches)
 
 
-def _renumber(
+def _renumber_descriptors(
     batches: Iterator[pa.RecordBatch], numbers: Iterator[int]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
@@ -223,7 +223,7 @@ class _Worker:
     def __init__(self, prepare: Callable[[], None] | None) -> None:
         started = worker_start.take(prepare)
         if started is None:
-            started = worker_start.start(b"" if prepare is None else _dumps(prepare))
+            started = worker_start.start_worker(b"" if prepare is None else _dumps(prepare))
         self._process = started.process
         self._messages = Messages(started.socket)
 
@@ -296,20 +296,20 @@ def work(descriptor: int, prepare: bytes) -> None:
         while True:
             fn = messages.receive()
             try:
-                for batch in cloudpickle.loads(fn)(_pull(messages)):
+                for batch in cloudpickle.loads(fn)(_pull_batches(messages)):
                     data = encode_batch(batch)
                     messages.send(b"batch")
                     messages.send(data)
             except Exception as error:  # noqa: BLE001  # the parent raises it
                 messages.send(b"error")
-                messages.send(_portable(error))
+                messages.send(_portable_error(error))
             else:
                 messages.send(b"done")
     except (EOFError, ConnectionError):
         return  # the parent has closed the connection
 
 
-def _pull(messages: Messages) -> Iterator[pa.RecordBatch]:
+def _pull_batches(messages: Messages) -> Iterator[pa.RecordBatch]:
     while True:
         messages.send(b"next")
         data = messages.receive()
@@ -318,7 +318,7 @@ def _pull(messages: Messages) -> Iterator[pa.RecordBatch]:
         yield decode_batch(data)
 
 
-def _portable(error: Exception) -> bytes:
+def _portable_error(error: Exception) -> bytes:
     """Pickle an error for the parent: GossamerErrors unchanged, others as text with a traceback."""
     if isinstance(error, OSError) and error.errno is not None:
         error = system_error(error, "a task")

@@ -37,10 +37,7 @@ _CODE = (
 
 
 def start_python(
-    code: str,
-    arguments: Sequence[str] = (),
-    end: signal.Signals = signal.SIGKILL,
-    **options: Any,
+    code: str, arguments: Sequence[str] = (), end: signal.Signals = signal.SIGKILL, **options: Any
 ) -> Process:
     """Run Python code in a new interpreter that has our `sys.path`; `options` are Popen's.
 
@@ -94,11 +91,11 @@ def _forker() -> _Forker:
         return _forkers[0]
 
 
-def _forget() -> None:
+def _reset_forked() -> None:
     """Reset a forked process: it lacks the parent's threads, and its lock may be held for ever."""
     global _lock  # noqa: PLW0603
     _lock = threading.Lock()
     _forkers.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_forked)

@@ -41,13 +41,13 @@ text is when it is compressed.
 """
 
 
-def connect(url: str, *, embedded: bool) -> SparkSession:
+def connect_spark(url: str, *, embedded: bool) -> SparkSession:
     where = urlsplit(url)
     try:  # the client itself would keep trying for ten minutes
         port = where.port or SPARK_CONNECT_PORT
         socket.create_connection((where.hostname or "", port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
-        raise _unreachable(url, error) from error
+        raise _unreachable_server(url, error) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings from within the libraries
         logging.getLogger("pyspark").setLevel(logging.ERROR)
@@ -67,7 +67,7 @@ def connect(url: str, *, embedded: bool) -> SparkSession:
             else:
                 spark.conf.set("spark.sql.sources.fileCompressionFactor", COMPRESSION)
         except Exception as error:
-            raise _unreachable(url, error) from error
+            raise _unreachable_server(url, error) from error
     return cast("SparkSession", spark)
 
 
@@ -128,7 +128,7 @@ def import_client() -> None:
             del main.__file__
 
 
-def _unreachable(url: str, error: Exception) -> EngineError:
+def _unreachable_server(url: str, error: Exception) -> EngineError:
     return EngineError(
         url, f"cannot be reached: {error}", "start this server, or change engine.url"
     )

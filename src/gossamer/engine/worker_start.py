@@ -37,7 +37,7 @@ _ahead: dict[Callable[[], None], Started] = {}
 """Workers that no pool uses yet, by the function that they call first."""
 
 
-def start(prepare: bytes) -> Started:
+def start_worker(prepare: bytes) -> Started:
     """Start a worker that first calls a pickled function; b"" for none. Raises OSError."""
     ours, theirs = socket.socketpair()
     with theirs:
@@ -60,7 +60,7 @@ def started_ahead(prepare: Callable[[], None]) -> Iterator[None]:
     `prepare` is a function of a module.
     """
     with suppress(OSError):  # raised again when a worker is needed
-        _ahead[prepare] = start(pickle.dumps(prepare))
+        _ahead[prepare] = start_worker(pickle.dumps(prepare))
     try:
         yield
     finally:

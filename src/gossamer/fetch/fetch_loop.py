@@ -183,7 +183,7 @@ class FetchLoop:
         return self._frontier.next(time.monotonic())
 
     def _must_pause(self) -> bool:
-        return pausing.reason(self._root, self._min_free_gb) is not None
+        return pausing.pause_reason(self._root, self._min_free_gb) is not None
 
     def _spawn(
         self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None], beside: set[_Task]

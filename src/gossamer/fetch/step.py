@@ -81,7 +81,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             rows, left = egress_scheduling.fetch_parts(work.engine, parts)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
-            draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)
+            draft.replace["hosts"] = lsm.compact_layers(work, HOSTS, contacted)
         draft.counts = dict(counts_of(rows))
         if left:
             draft.counts[POSTPONED] = _count_pages(paths, {part.number for part in left})

@@ -27,7 +27,7 @@ from gossamer.rules.filters import Allow, Deny
 from gossamer.schedule.due import round_length
 from gossamer.schedule.focus import fitness
 from gossamer.schedule.order import scoring
-from gossamer.state.heartbeats import Wait, waiting
+from gossamer.state.heartbeats import Wait, note_waiting
 from gossamer.state.last_valid import LastValid
 from gossamer.state.settings_file import read_settings
 
@@ -142,7 +142,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
             with _turn(work, listener), crawl.harvests:
                 due_ms = crawl.while_due()
             listener.waits(due_ms)
-            with waiting(work.root, Wait(work.store.holder(), due_ms)):
+            with note_waiting(work.root, Wait(work.store.holder(), due_ms)):
                 crawl.harvests.is_stale = _wait(work, due_ms, listener, crawl.reload)
 
 

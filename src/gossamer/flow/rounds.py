@@ -27,7 +27,7 @@ from gossamer.dedup import boilerplate
 from gossamer.links import farms, invert
 from gossamer.schedule import generate, update
 from gossamer.state import pausing
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.status.overview import REPARSE
 from gossamer.tables import DATASETS, GRAPH
 from gossamer.upkeep import compaction, prune
@@ -243,7 +243,7 @@ def _clean(work: Workspace) -> None:
 def _do(
     work: Workspace, name: str, step: Step, number: int, announce: Callable[[str, int], None]
 ) -> StepReport:
-    clear(work.root, name)
+    clear_heartbeats(work.root, name)
     announce(name, number)
-    pausing.wait(work.root, work.config.store.min_free_gb)
+    pausing.wait_while_paused(work.root, work.config.store.min_free_gb)
     return step(work)

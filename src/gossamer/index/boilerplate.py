@@ -63,9 +63,7 @@ def update_outer_boilerplate(
         moved.where("moved > 0")
         .join(known.drop("lines"), on="host", how="left")
         .select(
-            "host",
-            "pages",
-            (F.coalesce("changes", F.lit(0)) + F.col("moved")).alias("changes"),
+            "host", "pages", (F.coalesce("changes", F.lit(0)) + F.col("moved")).alias("changes")
         )
         .withColumn("is_due", F.col("pages").isNull() | (F.col("changes") >= F.col("pages")))
     )

@@ -1,7 +1,7 @@
 """Which documents must be added, replaced or removed to bring the index up to date.
 
 The dataset `indexed` lists what the index holds: for each page the round of its document, a number
-that changes if all documents are made again (`unread.oldest`), the part it is in (shard and
+that changes if all documents are made again (`unread.oldest_unread`), the part it is in (shard and
 language), hashes of its anchors and of the pages that it stands for, and its static rank. A page is
 written again if any of them differs. The static rank is PageRank times the number of pages: 1 for
 an average page. It moves a little for all pages in every round, so it only counts as a difference
@@ -107,7 +107,7 @@ def desired_rows(
     `dispositions`: rows of these pages and of those they stand for. `anchors`: by `url`.
     `languages`: rows of `host_languages`. `mean_rank`: the mean of the ranks of all indexed pages.
     """
-    made = unread.oldest(work.store.manifest.layers("documents"))
+    made = unread.oldest_unread(work.store.manifest.layers("documents"))
     documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
     found = chosen.join(
         documents.select("url", "round", "host", "language"), on=["url", "round"], how="inner"

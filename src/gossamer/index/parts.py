@@ -29,7 +29,7 @@ from gossamer.index.format.layout import part_key, shard_folder
 from gossamer.state import sorted_parts
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import local_copies, opening, task_output
-from gossamer.storage.errors import disk_errors, full
+from gossamer.storage.errors import disk_errors, disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -71,11 +71,11 @@ class PartSize(NamedTuple):
 
 def part_size(root: str, part: Iterable[File]) -> PartSize:
     meta = next(file.path for file in part if PurePath(file.path).name == schema.META)
-    segments = _segments(opening.read(f"{root}/{meta}")).values()
+    segments = _index_segments(opening.read(f"{root}/{meta}")).values()
     return PartSize(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
 
-def _segments(meta: bytes) -> dict[str, tuple[int, int]]:
+def _index_segments(meta: bytes) -> dict[str, tuple[int, int]]:
     """By id of a segment, its documents and how many of them are deleted."""
     segments = json.loads(meta)["segments"]
     return {
@@ -146,8 +146,8 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
         place = f"{folder}/{language}"
         with local_copies.workshop(shard.root, place) as path, index_errors(path):
             for name, file in base.items():
-                local_copies.link(shard.root, file, path / name)
-            before = _segments((path / schema.META).read_bytes()) if base else {}
+                local_copies.hard_link(shard.root, file, path / name)
+            before = _index_segments((path / schema.META).read_bytes()) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
             feed = WriterFeed(writer)
@@ -159,7 +159,7 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
                 heartbeat.beat()
             writer.commit()
             writer.wait_merging_threads()
-            segments = _segments((path / schema.META).read_bytes())
+            segments = _index_segments((path / schema.META).read_bytes())
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
             yield from task_output.count_rows({"merged": max(made - feed.added, 0)})
@@ -178,7 +178,7 @@ def _list_files(
     for file in sorted(folder.iterdir()):
         if file.name not in LOCK_FILES:
             rows = documents if file.name == schema.META else 0
-            kept = local_copies.keep(file, root, place, base.get(file.name), by_content=True)
+            kept = local_copies.keep_copy(file, root, place, base.get(file.name), by_content=True)
             yield task_output.file_row("index", f"{place}/{file.name}", rows, *kept)
 
 
@@ -190,5 +190,5 @@ def index_errors(path: Path) -> Iterator[None]:
             yield
     except ValueError as error:
         if "No space left on device" in str(error) or "Disk quota exceeded" in str(error):
-            raise full(path) from error
+            raise disk_full(path) from error
         raise

@@ -13,9 +13,9 @@ from gossamer.index.format import selection
 from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_part, part_size
 from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
-from gossamer.index.touched_pages import INPUTS, settings, unread_inputs
+from gossamer.index.touched_pages import INPUTS, index_settings, unread_inputs
 from gossamer.state import sorted_parts, unread
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import parquet, task_output
 from gossamer.storage.store import Layer
 from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, OUTER_BOILERPLATE
@@ -40,11 +40,11 @@ EXTRA_TASKS = 1
 
 
 def run(work: Workspace) -> StepReport:
-    clear(work.root, "index")
+    clear_heartbeats(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
         draft.counts.update(selection.count_dispositions(work))
-        parts, damaged = _parts(work)
+        parts, damaged = _index_parts(work)
         if damaged:
             draft.counts["damaged_parts"] = len(damaged)
         old, known = (
@@ -60,7 +60,7 @@ def run(work: Workspace) -> StepReport:
         if stale:
             pending.add_parts(stale)
             moves = pending.moves()
-        draft.counts.update(_totals(moves, stale))
+        draft.counts.update(_change_totals(moves, stale))
         touched = {key for move in moves for key in move.changed_parts()} | stale
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = _build_shards(work, _task_rows(work, pending, stale), base)
@@ -74,11 +74,13 @@ def run(work: Workspace) -> StepReport:
             (OUTER_BOILERPLATE, pending.outer_boilerplate),
         ):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
-        draft.replace[GATHERED.name] = unread.write_record(work, GATHERED, INPUTS, settings(work))
+        draft.replace[GATHERED.name] = unread.write_record(
+            work, GATHERED, INPUTS, index_settings(work)
+        )
     return draft.done
 
 
-def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
+def _index_parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
     """The files of the existing parts, and which parts are damaged and must be rebuilt.
 
     If a dataset that describes them is damaged, all parts are rebuilt.
@@ -98,7 +100,7 @@ def _check_documents(work: Workspace) -> None:
             raise StoreError(path, "was parsed by an older version", remedy)
 
 
-def _totals(moves: Iterable[PageMoves], stale: Collection[Key]) -> Counter[str]:
+def _change_totals(moves: Iterable[PageMoves], stale: Collection[Key]) -> Counter[str]:
     """Pages by kind of change; `renewed`: unchanged pages whose part is rebuilt."""
     totals: Counter[str] = Counter()
     for move in moves:
@@ -124,7 +126,7 @@ def _build_shards(
     work: Workspace, rows: DataFrame, base: Mapping[Key, Iterable[File]]
 ) -> list[task_output.Row]:
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
-    tasks = _tasks(work, work.scratch_files(rows, by=["shard"]), base)
+    tasks = _part_tasks(work, work.scratch_files(rows, by=["shard"]), base)
     kind = task_output.YIELD, task_output.YIELD_DDL
     return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
 
@@ -158,7 +160,7 @@ def _task_rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -
     )
 
 
-def _tasks(
+def _part_tasks(
     work: Workspace, rows: Iterable[File], base: Mapping[Key, Iterable[File]]
 ) -> list[ShardTask]:
     attempt = work.store.attempt("index")
@@ -177,5 +179,5 @@ def _tasks(
             attempt,
             work.config.index.memory_mb * 1_000_000,
         )
-        for number, files in sorted_parts.parts(rows).items()
+        for number, files in sorted_parts.files_of_parts(rows).items()
     ]

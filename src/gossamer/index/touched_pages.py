@@ -42,10 +42,10 @@ class TouchedPages(NamedTuple):
 
 def unread_inputs(work: Workspace, *, anew: bool) -> Inputs:
     """What is new since the index was last brought up to date."""
-    return unread.unread_inputs(work, GATHERED, INPUTS, settings(work), anew=anew)
+    return unread.unread_inputs(work, GATHERED, INPUTS, index_settings(work), anew=anew)
 
 
-def settings(work: Workspace) -> str:
+def index_settings(work: Workspace) -> str:
     """What the contents of the index depend on besides, and which datasets have no rows."""
     config = work.config.index
     layers = work.store.manifest.layers
@@ -84,7 +84,9 @@ def touched_pages(
         found = some.where("names_all").join(named, on="url", how="left_semi")
         return some.where("NOT names_all").unionByName(found)
 
-    decided, _ = work.scratch(lsm.newest(lsm.layers(work, DISPOSITIONS, some=True), "url", rows))
+    decided, _ = work.scratch(
+        lsm.newest_rows(lsm.layer_frames(work, DISPOSITIONS, some=True), "url", rows)
+    )
     survivors = decided.where("survivor IS NOT NULL").select(F.col("survivor").alias("url"))
     found, _ = work.scratch(decided.select("url").union(survivors).distinct())
     hosts, _ = work.scratch(fresh[BOILERPLATE.name].select("host"))

@@ -35,7 +35,7 @@ FEW = 50
 MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
 
 
-def start(pages: int) -> None:
+def start_compiling(pages: int) -> None:
     """Load the machine code in a thread, or compile in a process if there is none yet.
 
     Called with the number of pages that a round has asked for.
@@ -79,7 +79,7 @@ def call_each() -> None:
     import pyarrow as pa
 
     from gossamer.config import RankConfig
-    from gossamer.links.bvgraph.adoption import adopt
+    from gossamer.links.bvgraph.adoption import adopt_graph
     from gossamer.links.bvgraph.files import BvGraph
     from gossamer.links.graph import name_arrays, string_arrays
     from gossamer.links.graph.overlay import Overlaid
@@ -89,7 +89,7 @@ def call_each() -> None:
 
     with TemporaryDirectory() as folder:
         base = _build_small_graph(folder)
-        adopt(base, Path(folder, "adopted"))
+        adopt_graph(base, Path(folder, "adopted"))
         graph = BvGraph(base)
         changed = Overlaid(graph, np.array([[0], [2]]), graph.nodes)
         for each in (graph, changed):

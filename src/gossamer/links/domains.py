@@ -75,8 +75,8 @@ def hosts_of_large_domains(work: Workspace, hosts: DataFrame, size: str, most: i
 
 def domain_rows(work: Workspace, new: DomainChanges | None = None) -> DataFrame:
     """The rows of `domains`, including the changes of a round that is not committed yet."""
-    stack = lsm.layers(work, DOMAINS)
-    return lsm.newest(stack if new is None else [*stack, new.rows], "domain")
+    stack = lsm.layer_frames(work, DOMAINS)
+    return lsm.newest_rows(stack if new is None else [*stack, new.rows], "domain")
 
 
 def budget_share() -> Column:
@@ -141,9 +141,7 @@ def update_domains(
         linked.join(known, on="domain", how="left")
         .where(changed)
         .select(
-            "domain",
-            (F.col("of_seed") | seed_before).alias("seed"),
-            voters.alias("linked_from"),
+            "domain", (F.col("of_seed") | seed_before).alias("seed"), voters.alias("linked_from")
         )
     )
     return (

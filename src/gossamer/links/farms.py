@@ -70,12 +70,12 @@ GROUP_ROWS = 1 << 18
 def run(work: Workspace) -> StepReport:
     """Find link farms by the links between hosts, of all pages as they are now."""
     with work.step("farms", work.round) as draft:
-        pairs, named = _pairs(work)
+        pairs, named = _linked_hosts(work)
         layers: list[Layer] = []
         draft.counts.update(hosts=0, pages=0)
         if _may_have_farms(pairs):
-            owners, _ = work.scratch(_owners(work, named))
-            suspects, number = work.scratch(_suspects(work, pairs, owners))
+            owners, _ = work.scratch(_host_owners(work, named))
+            suspects, number = work.scratch(_suspect_hosts(work, pairs, owners))
             if number:
                 hosts, pages = _find_farms(work, pairs, owners, suspects, draft.counts)
                 if draft.counts["hosts"]:
@@ -84,14 +84,14 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def _pairs(work: Workspace) -> tuple[DataFrame, DataFrame]:
+def _linked_hosts(work: Workspace) -> tuple[DataFrame, DataFrame]:
     """The number of `links` from each host to each other, and the hosts (`host`); materialised.
 
     The graph counts them, if it is that of all links, and only those that are not nofollow.
     """
     graph = None if work.config.rank.nofollow else links_between_hosts(work)
     if graph is None:
-        counted = _links(work).groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
+        counted = _host_links(work).groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
         pairs, _ = work.scratch(counted)
         ends = (pairs.select(F.col(f"{end}_host").alias("host")) for end in ENDS)
         return pairs, work.scratch(reduce(DataFrame.union, ends).distinct())[0]
@@ -102,12 +102,12 @@ def _pairs(work: Workspace) -> tuple[DataFrame, DataFrame]:
     )
     pairs = pa.table([*ends, pa.array(graph.links)], names=["src_host", "dst_host", "links"])
     return (
-        _write_pairs(work, pairs, "src_host string, dst_host string, links long"),
-        _write_pairs(work, pa.table({"host": hosts}), "host string"),
+        _write_farm_rows(work, pairs, "src_host string, dst_host string, links long"),
+        _write_farm_rows(work, pa.table({"host": hosts}), "host string"),
     )
 
 
-def _write_pairs(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
+def _write_farm_rows(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
     """Rows in a scratch file; readers are not told that some strings come from dictionaries."""
     plain = {"store_schema": False}
     folder = work.scratch_attempt()
@@ -117,7 +117,7 @@ def _write_pairs(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
     return work.engine.read([f"{work.root}/{row['path']}" for row in writer.close()], ddl)
 
 
-def _links(work: Workspace) -> DataFrame:
+def _host_links(work: Workspace) -> DataFrame:
     """The links between hosts, with the `src_host` and `dst_host` of their ends."""
     return (
         current_links.votes(work)
@@ -133,7 +133,7 @@ def _may_have_farms(pairs: DataFrame) -> bool:
     return bool(sources >= MIN_DOMAINS or (sources > 1 and most >= MIN_EXCHANGED))
 
 
-def _owners(work: Workspace, hosts: DataFrame) -> DataFrame:
+def _host_owners(work: Workspace, hosts: DataFrame) -> DataFrame:
     """The `domain` and `address` of hosts, and whether the domain is that of a `seed`."""
     addresses = lsm.current(work, HOSTS).select("host", "address")
     seeds = domains.domain_rows(work).where("seed").select("domain", F.lit(True).alias("seed"))
@@ -145,7 +145,7 @@ def _owners(work: Workspace, hosts: DataFrame) -> DataFrame:
     )
 
 
-def _suspects(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame:
+def _suspect_hosts(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame:
     """The hosts (`host`) that may be in a farm: those of large owners, and those that exchange.
 
     Most hosts are neither, so most links are not looked at again.
@@ -190,12 +190,12 @@ def _find_farms(
     kinds = (
         _farms_of_owners(work, between, "domain", "host", MIN_HOSTS, DOMAIN_RATIO),
         _farms_of_owners(work, between, "address", "domain", MIN_DOMAINS, ADDRESS_RATIO),
-        _exchanges(between),
+        _link_exchanges(between),
     )
     hosts, counts["hosts"] = work.scratch(reduce(DataFrame.unionByName, kinds))
     pages = hosts
     if counts["hosts"]:
-        pages, counts["pages"] = work.scratch(_boosted_pages(_links(work), owners, hosts))
+        pages, counts["pages"] = work.scratch(_boosted_pages(_host_links(work), owners, hosts))
     return hosts, pages
 
 
@@ -250,7 +250,7 @@ def _farms_of_owners(
     )
 
 
-def _exchanges(between: DataFrame) -> DataFrame:
+def _link_exchanges(between: DataFrame) -> DataFrame:
     """The hosts that exchange nearly all links that they have with other domains."""
     foreign = between.where(F.col("src_domain") != F.col("dst_domain"))
     given = foreign.groupBy(F.col("src_host").alias("host")).agg(F.sum("links").alias("given"))
@@ -317,12 +317,7 @@ def _farm_rows(
     found: DataFrame, kind: Column, name: Column, reason: str, factor: Column
 ) -> DataFrame:
     return found.withColumns(
-        {
-            "kind": kind,
-            "name": name,
-            "reason": F.lit(reason),
-            "factor": factor.cast("double"),
-        }
+        {"kind": kind, "name": name, "reason": F.lit(reason), "factor": factor.cast("double")}
     ).select(*FARMS.column_names)
 
 

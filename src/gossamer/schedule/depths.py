@@ -103,7 +103,7 @@ class _Lowered:
         if not count:
             return None
         stack = [self._hosts, hosts]
-        self._hosts, self._host_count = self._work.scratch(lsm.newest(stack, "host"))
+        self._hosts, self._host_count = self._work.scratch(lsm.newest_rows(stack, "host"))
         return hosts
 
     def lower_pages(self, paths: DataFrame) -> bool:
@@ -114,15 +114,18 @@ class _Lowered:
         self.met, count = self._work.scratch(bring_nearer(known, found))
         if count:
             stack = [self._pages, self.met]
-            self._pages, self._page_count = self._work.scratch(lsm.newest(stack, "url"))
+            self._pages, self._page_count = self._work.scratch(lsm.newest_rows(stack, "url"))
         return count > 0
 
     def relaxed(self, count: int, hosts: list[DataFrame]) -> Relaxed:
         """Return all rows to be written; `count` and `hosts`: those that the step has itself."""
-        pages = lsm.newest([self._new, self._pages], "url") if self._page_count else self._new
+        pages = lsm.newest_rows([self._new, self._pages], "url") if self._page_count else self._new
         lowered = host_rows_with_depths(self._work, self._hosts, hosts)
         return Relaxed(
-            pages, count + self._page_count, lsm.newest([*hosts, lowered], "host"), self._host_count
+            pages,
+            count + self._page_count,
+            lsm.newest_rows([*hosts, lowered], "host"),
+            self._host_count,
         )
 
 
@@ -148,7 +151,7 @@ def nearer_hosts(work: Workspace, pages: DataFrame, before: DataFrame) -> tuple[
     """
     if not work.store.manifest.layers(HOSTS.name):
         return before, 0
-    layers = [*lsm.layers(work, HOSTS), before]
+    layers = [*lsm.layer_frames(work, HOSTS), before]
     stored = reduce(DataFrame.union, [layer.select("host", "depth") for layer in layers])
     asked = pages.where("outcome IS NOT NULL").groupBy("host").agg(F.min("depth").alias("near"))
     known = stored.join(asked, on="host", how="inner").groupBy("host", "near")

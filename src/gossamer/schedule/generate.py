@@ -76,7 +76,9 @@ def run(work: Workspace) -> StepReport:
         if view.left_alone:
             draft.counts[round_length.LEFT_ALONE] = view.left_alone
         if stranded is not None:
-            waiting = due_now(work, lsm.newest(view.layers, "url"), Askable(askable.now_ms, hosts))
+            waiting = due_now(
+                work, lsm.newest_rows(view.layers, "url"), Askable(askable.now_ms, hosts)
+            )
             count = waiting.join(stranded, on="host", how="left_semi").count()
             draft.counts[egress.POSTPONED] = count
     return draft.done

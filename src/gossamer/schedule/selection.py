@@ -46,11 +46,11 @@ class DuePages:
 
     @cached_property
     def pages(self) -> DataFrame:
-        return self.choose(lsm.newest(self.layers, "url"))
+        return self.choose(lsm.newest_rows(self.layers, "url"))
 
     def above(self, floor: int) -> DataFrame:
         """Return the pages in this bucket of scores and in better ones."""
-        return lsm.newest(
+        return lsm.newest_rows(
             self.layers, "url", lambda layer: score_cutoff.pages_above(self.choose(layer), floor)
         )
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.index.format.analysis import compose
+from gossamer.index.format.analysis import compose_characters
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
 from gossamer.search.corrections import Corrections, corrections_of
@@ -86,7 +86,7 @@ class Broker:
 
 def effective_query(query: str) -> str:
     """The part of a query that counts, in the Unicode form of the index."""
-    return compose(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
+    return compose_characters(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
 
 
 def _answer(

@@ -35,9 +35,9 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
         case Filter("type", value):
             found = Query.term_query(schema, "kind", value.lower().lstrip("."))
         case Filter("intitle", value):
-            found = _phrase(schema, "title", words.analyze(value))
+            found = _phrase_filter(schema, "title", words.analyze(value))
         case Filter("inurl", value):
-            found = _phrase(schema, "address", plain_analyzer().analyze(value))
+            found = _phrase_filter(schema, "address", plain_analyzer().analyze(value))
         case Filter("before" | "after" as name, value):
             found = _date_range(schema, name, date_begin_ms(value))
         case _:
@@ -45,7 +45,7 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
     return found
 
 
-def exceptions(schema: Schema, excluded: Not) -> Query | None:
+def spared_pages(schema: Schema, excluded: Not) -> Query | None:
     """The pages that an exclusion spares although they match what it excludes.
 
     They have the option that `-word` may be; or only copies of them are on the site of `-site:`.
@@ -85,7 +85,7 @@ def date_begin_ms(value: str) -> int | None:
         return None
 
 
-def _phrase(schema: Schema, field: str, terms: list[str]) -> Query:
+def _phrase_filter(schema: Schema, field: str, terms: list[str]) -> Query:
     if not terms:
         return Query.empty_query()
     if len(terms) == 1:

@@ -37,11 +37,7 @@ class IndexMatches(NamedTuple):
 
 
 def search_index(
-    number: int,
-    searcher: tantivy.Searcher,
-    plan: QueryPlan,
-    ask: Find,
-    bonus: Callable[[], float],
+    number: int, searcher: tantivy.Searcher, plan: QueryPlan, ask: Find, bonus: Callable[[], float]
 ) -> IndexMatches:
     """Search the index of a number. `bonus`: what to add to the scores of all of its pages."""
     first_step = candidate_query(plan, ask)

@@ -73,7 +73,7 @@ class Interpretation(NamedTuple):
         In a passage, all words are units, but only the first are also sought in other forms.
         """
         words = query_tree.wanted_words(tree)
-        options = [*map(query_tree.Words, query_tree.options(tree))]
+        options = [*map(query_tree.Words, query_tree.query_options(tree))]
         weighted = _most_telling_units(_known_units(words, analyzer, whole), whole)
         units = [unit for unit, _ in weighted]
         idfs = [idf_sum(unit, "text", whole) for unit in units]

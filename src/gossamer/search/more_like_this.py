@@ -40,7 +40,7 @@ def words_by_terms(text: str, language: str) -> WordForms:
     """The words of a text by their terms. `language`: as for `analysis.analyzer_for`."""
     analyzer = analyzer_for(language)
     words: WordForms = defaultdict(Counter)
-    for word, count in Counter(_words(analyzer.content_words(text))).items():
+    for word, count in Counter(_subject_words(analyzer.content_words(text))).items():
         if terms := tuple(analyzer.terms.analyze(word)):
             words[terms][word] += count
     return words
@@ -64,7 +64,7 @@ def significant_terms(
     return [(word, negative / best[0][0]) for negative, word in best]
 
 
-def _words(tokens: Sequence[str]) -> Iterator[str]:
+def _subject_words(tokens: Sequence[str]) -> Iterator[str]:
     """Words as people see them, without numbers, which say little about a page's subject."""
     for unspaced, run in groupby(tokens, is_unspaced):
         if unspaced:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import tantivy
 
 MAX_REMOVALS = 100
-"""Attempts to remove a temporary folder: see `_temporary`."""
+"""Attempts to remove a temporary folder: see `_temporary_index`."""
 REMEDY = "build it again: gossamer index"
 
 
@@ -51,7 +51,7 @@ def open_languages(folders: Iterable[Path]) -> list[LanguageIndex]:
 
 
 def _join_parts(language: str, parts: Sequence[Path]) -> LanguageIndex:
-    metas = [_meta(part) for part in parts]
+    metas = [_index_meta(part) for part in parts]
     held = sum(segment["max_doc"] for meta in metas for segment in meta["segments"])
     if len(parts) == 1:
         return LanguageIndex(language, _open_searcher(parts[0], parts[0]), held)
@@ -59,7 +59,7 @@ def _join_parts(language: str, parts: Sequence[Path]) -> LanguageIndex:
         if meta["schema"] != metas[0]["schema"]:
             raise StoreError(part, "was written by another version than the other parts", REMEDY)
     segments = [segment for meta in metas for segment in meta["segments"]]
-    with disk_errors(tempfile.gettempdir()), _temporary() as temporary:
+    with disk_errors(tempfile.gettempdir()), _temporary_index() as temporary:
         folder = temporary / language
         folder.mkdir()
         for part in parts:
@@ -81,7 +81,7 @@ def _open_searcher(folder: Path, named: Path) -> tantivy.Searcher:
 
 
 @contextmanager
-def _temporary() -> Iterator[Path]:
+def _temporary_index() -> Iterator[Path]:
     """A temporary folder. A thread of tantivy may still write a lock file while it is removed."""
     folder = Path(tempfile.mkdtemp(prefix="gossamer-"))
     try:
@@ -93,7 +93,7 @@ def _temporary() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _meta(part: Path) -> dict[str, Any]:
+def _index_meta(part: Path) -> dict[str, Any]:
     try:
         meta: dict[str, Any] = json.loads((part / schema.META).read_bytes())
     except (OSError, ValueError) as error:

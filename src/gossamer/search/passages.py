@@ -103,7 +103,7 @@ class Passages:
         pages: int,
     ) -> None:
         self._analyzer = analyzer
-        forms = _forms(typed, analyzer)
+        forms = _wanted_forms(typed, analyzer)
         self._wanted = [
             _wanted_word(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
             for unit, share in units.items()
@@ -249,22 +249,22 @@ def _wanted_word(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) ->
     unspaced = all(map(is_unspaced, unit))
     longest = max(unit, key=len)
     words = frozenset(("".join(unit),)) if unspaced else forms.get(longest) or frozenset((longest,))
-    prefixes = words if unspaced else frozenset(_prefix(word, longest) for word in words)
-    typed = _needles(words) if len(unit) == 1 and prefixes != words else frozenset()
+    prefixes = words if unspaced else frozenset(_prefix_pattern(word, longest) for word in words)
+    typed = _passage_needles(words) if len(unit) == 1 and prefixes != words else frozenset()
     most = round(EXACT_FACTOR * worth) if typed else worth
     is_word = len(unit) == 1 and not unspaced
-    return WantedWord(unit, _needles(prefixes), (worth, most), typed, unspaced, is_word, {})
+    return WantedWord(unit, _passage_needles(prefixes), (worth, most), typed, unspaced, is_word, {})
 
 
 def _wanted_code(text: str, worth: int) -> WantedWord:
     """Code, which is found wherever it stands in the text."""
-    needles = _needles((text.lower(),))
+    needles = _passage_needles((text.lower(),))
     return WantedWord(
         (), needles, (worth, worth), frozenset(), unspaced=True, is_word=False, met={}
     )
 
 
-def _needles(forms: Iterable[str]) -> frozenset[bytes]:
+def _passage_needles(forms: Iterable[str]) -> frozenset[bytes]:
     """What to search for in UTF-8 whose ASCII letters are in lower case."""
     return frozenset(
         variant.encode().lower()
@@ -273,7 +273,7 @@ def _needles(forms: Iterable[str]) -> frozenset[bytes]:
     )
 
 
-def _forms(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
+def _wanted_forms(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
     """By term, the words that were typed for it: as they were typed, and without accents."""
     found: dict[str, frozenset[str]] = {}
     for words in typed:
@@ -284,7 +284,7 @@ def _forms(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[st
     return found
 
 
-def _prefix(word: str, stem: str) -> str:
+def _prefix_pattern(word: str, stem: str) -> str:
     """What other forms of a word begin with: what it and its stem share.
 
     The last character is left out, because it may be one that a stemmer replaces (`studies`,

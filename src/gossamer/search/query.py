@@ -145,7 +145,7 @@ def is_passage(query: Query) -> bool:
 def wanted_words(query: Query) -> list[Words]:
     """The words and phrases that a query asks for, in its order, without excluded ones."""
     words = []
-    for leaf in _leaves(query):
+    for leaf in _query_leaves(query):
         match leaf:
             case Words():
                 words.append(leaf)
@@ -156,32 +156,34 @@ def wanted_words(query: Query) -> list[Words]:
 
 def highlighted_words(query: Query) -> list[Words]:
     """The words that a snippet highlights: those asked for, options, and those of `related:`."""
-    return [*wanted_words(query), *map(Words, [*options(query), *similar_words(query)])]
+    return [*wanted_words(query), *map(Words, [*query_options(query), *similar_words(query)])]
 
 
-def options(query: Query) -> list[str]:
+def query_options(query: Query) -> list[str]:
     """The excluded words that may be options of a command, such as `-sname`."""
     match query:
         case Not(_, unless):
             return [unless] if unless else []
         case And(parts) | Or(parts):
-            return [option for part in parts for option in options(part)]
+            return [option for part in parts for option in query_options(part)]
         case _:
             return []
 
 
 def similar_words(query: Query) -> list[str]:
     """The words of the pages to which the results should be similar."""
-    return [text for leaf in _leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words]
+    return [
+        text for leaf in _query_leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words
+    ]
 
 
-def _leaves(query: Query) -> Sequence[Leaf]:
+def _query_leaves(query: Query) -> Sequence[Leaf]:
     """The leaves of the tree that are not under a Not."""
     match query:
         case Words() | Filter() | Urls() | Like():
             return (query,)
         case And(parts) | Or(parts):
-            return [leaf for part in parts for leaf in _leaves(part)]
+            return [leaf for part in parts for leaf in _query_leaves(part)]
         case Not():
             return ()
 
@@ -226,13 +228,13 @@ def _has_no_operator(query: Query) -> bool:
             return False
 
 
-def conditions(query: Query) -> list[Query]:
+def query_conditions(query: Query) -> list[Query]:
     """The filters and exclusions that every result must meet, whatever words it has."""
     match query:
         case Not() | Filter() | Urls():
             return [query]
         case And(parts):
-            return [part for within in parts for part in conditions(within)]
+            return [part for within in parts for part in query_conditions(within)]
         case Words() | Like() | Or():
             return []
 

@@ -120,7 +120,7 @@ def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
     mixed = not all(is_unspaced(term) for term, _ in found)
     runs: list[_Run] = []
     for term, (start, end) in found:
-        kind = _kind(term, text[start]) if mixed else _UNSPACED
+        kind = _script_kind(term, text[start]) if mixed else _UNSPACED
         if kind != _SPACED and runs and runs[-1].kind == kind and runs[-1].end == start:
             runs[-1] = runs[-1]._replace(end=end)
         else:
@@ -141,7 +141,7 @@ class _Run(NamedTuple):
 _SPACED, _UNSPACED, _HIRAGANA = range(3)
 
 
-def _kind(term: str, character: str) -> int:
+def _script_kind(term: str, character: str) -> int:
     if not is_unspaced(term):
         return _SPACED
     return _HIRAGANA if "\u3040" <= character <= "\u309f" else _UNSPACED
@@ -154,7 +154,7 @@ def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]
     text, whose neighbouring pairs count (`neighbours`): the whole run would outweigh them.
     """
     for each in words:
-        characters = _characters(each, analyzer)
+        characters = _characters_as_word(each, analyzer)
         terms = characters or analyzer.terms_of(each.text)
         is_text = not characters and all(map(is_unspaced, terms))
         if not each.exact and len(terms) > 1 and not is_text:
@@ -196,13 +196,13 @@ def split_units(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
 
     None of another word.
     """
-    if characters := _characters(word, analyzer):
+    if characters := _characters_as_word(word, analyzer):
         return (characters,) if word.exact else tuple(pairwise(characters))
     parts = [] if word.exact else [Words(part) for part in camel_parts(word.text)]
     return tuple(units_of(parts, analyzer)) if len(parts) > 1 else ()
 
 
-def _characters(word: Words, analyzer: Analyzer) -> Unit:
+def _characters_as_word(word: Words, analyzer: Analyzer) -> Unit:
     """The characters of a run without spaces that this language takes for one word."""
     if word.text.isascii():
         return ()

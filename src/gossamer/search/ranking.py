@@ -47,7 +47,7 @@ from tantivy import Occur, Query
 from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.index.format.page_keys import title_keys, words_key
 from gossamer.search import query as query_tree
-from gossamer.search.filters import exceptions, filter_query
+from gossamer.search.filters import filter_query, spared_pages
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.query_clauses import (
@@ -185,7 +185,9 @@ class QueryPlan:
         if not self._units or not self._may_lack:
             return CandidateQuery(None)
         some = any_of([*self._unit_queries(), *self._name_queries])
-        if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
+        if conditions := [
+            self._condition(part) for part in query_tree.query_conditions(self._tree)
+        ]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return CandidateQuery(found, len(self._units), rescore=True)
         here = self._statistics
@@ -305,7 +307,7 @@ class QueryPlan:
             return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
         if not isinstance(part, query_tree.Not):
             return Occur.Must, found
-        if unless := exceptions(self._schema, part):
+        if unless := spared_pages(self._schema, part):
             found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, unless)])
         return Occur.MustNot, found
 

@@ -98,7 +98,8 @@ class Searcher:
         work.store.check(wanted)
         with ExitStack() as stack:
             folders = [
-                stack.enter_context(local_copies.folder(work.root, files[part])) for part in mine
+                stack.enter_context(local_copies.local_folder(work.root, files[part]))
+                for part in mine
             ]
             node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, files)))
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))

@@ -102,13 +102,13 @@ class Snippets:
             return passage
         for other in (description, *headings):
             if marks := self._marks(other):
-                return _html(other, _snippet_start(other, marks[0][0]), marks)
+                return _snippet_html(other, _snippet_start(other, marks[0][0]), marks)
         if passage := self._passage(boilerplate, headings):
             return passage
         if description:
-            return _html(description, 0, [])
+            return _snippet_html(description, 0, [])
         first = next(text_windows(stored), Window(b"", True, True))
-        return _html(first.text.decode(), 0, [], follows=not first.last)
+        return _snippet_html(first.text.decode(), 0, [], follows=not first.last)
 
     def _passage(self, stored: Sequence[bytes], headings: Sequence[str]) -> str:
         """The best passage of a text, with its marks; "" if no word is found."""
@@ -119,7 +119,7 @@ class Snippets:
     def _prepend_heading(self, shown: str, worth: int, headings: Sequence[str]) -> str:
         for heading in headings if self._passages.lacks_words(worth) else ():
             if self._passages.worth(heading) > worth and (marks := self._marks(heading)):
-                before = _html(heading, _snippet_start(heading, marks[0][0]), marks)
+                before = _snippet_html(heading, _snippet_start(heading, marks[0][0]), marks)
                 return f"{before.removesuffix(' …')} … {shown.removeprefix('… ')}"
         return shown
 
@@ -155,7 +155,7 @@ class Snippets:
         if not spans:
             return ""
         marks = [(first + start, last + start) for first, last in spans]
-        return _html(
+        return _snippet_html(
             text,
             start,
             marks,
@@ -205,7 +205,7 @@ def _snippet_start(text: str, mark: int) -> int:
     return max(earliest, text.find(" ", earliest, mark) + 1)
 
 
-def _html(
+def _snippet_html(
     text: str, start: int, marks: Sequence[Span], *, precedes: bool = False, follows: bool = False
 ) -> str:
     """A snippet from `start`. `precedes`, `follows`: whether the page has text around this one."""

@@ -32,12 +32,7 @@ OTHER_FILES = 256
 _say = partial(print, flush=True)
 
 
-def serve(
-    work: Workspace,
-    host: str,
-    port: int,
-    announce: Callable[[str], object] = _say,
-) -> None:
+def serve(work: Workspace, host: str, port: int, announce: Callable[[str], object] = _say) -> None:
     """Serve until SIGINT or SIGTERM, then finish the open requests and return.
 
     Port 0 selects a free port; `announce` is called with the URL. Raises UsageError if the server
@@ -50,10 +45,10 @@ def serve(
     # wait for it several times; the default is five milliseconds.
     sys.setswitchinterval(SWITCH_S)
     connections = min(MAX_CONNECTIONS, raise_file_limit() - OTHER_FILES)
-    processes = _processes(work.config.serve)
+    processes = _search_processes(work.config.serve)
     with ExitStack() as stack:
         stack.enter_context(_orderly_end())
-        listener = stack.enter_context(_listen(host, port))  # before any process is started
+        listener = stack.enter_context(_open_socket(host, port))  # before any process is started
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
         addresses = children.addresses if children else ()
         _serve_until_stopped(
@@ -62,10 +57,7 @@ def serve(
 
 
 def serve_node(
-    work: Workspace,
-    host: str,
-    port: int,
-    announce: Callable[[str], object] = _say,
+    work: Workspace, host: str, port: int, announce: Callable[[str], object] = _say
 ) -> None:
     """Answer the servers of other machines from a part of the index until SIGINT or SIGTERM.
 
@@ -78,7 +70,7 @@ def serve_node(
     from gossamer.serve.cluster.server import listen
 
     secured = tls.node_context(work.config.serve, work.root)
-    with _listen(host, port) as listener:
+    with _open_socket(host, port) as listener:
         at, number = listener.getsockname()[:2]
         if secured is None and not ip_address(at).is_loopback:
             raise UsageError(
@@ -104,7 +96,7 @@ def _orderly_end() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _processes(config: ServeConfig) -> int:
+def _search_processes(config: ServeConfig) -> int:
     """The number of search processes on this machine; 0 if other machines search."""
     if config.nodes:
         return 0
@@ -112,10 +104,7 @@ def _processes(config: ServeConfig) -> int:
 
 
 def _serve_until_stopped(
-    server: uvicorn.Server,
-    host: str,
-    listener: socket.socket,
-    announce: Callable[[str], object],
+    server: uvicorn.Server, host: str, listener: socket.socket, announce: Callable[[str], object]
 ) -> None:
     with suppress(KeyboardInterrupt):
         name = f"[{host}]" if ":" in host else host
@@ -124,7 +113,7 @@ def _serve_until_stopped(
         server.run([listener])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

@@ -82,26 +82,26 @@ class Refusal(msgspec.Struct, frozen=True):
     why: str
 
 
-def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
+def find_copy(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
     """Find the copy of a URL in normal form, or why it is not shown. Raises StoreError."""
     state = pages.state(url)
     captured = pages.capture(url)
     if state is None or captured is None:
         return Refusal(404, "The crawl has stored no copy of this page.")
-    if (why := _objection(state["status"], captured, work.now_ms())) is not None:
+    if (why := _copy_objection(state["status"], captured, work.now_ms())) is not None:
         return why
     row, document = captured.response, captured.document or {}
     if row["warc_file"] is None:
         return Refusal(
             404, "The copy of this page was lost. The page is fetched again when it is due."
         )
-    charset = _charset(document["content_type"], document["charset"])
+    charset = _copy_charset(document["content_type"], document["charset"])
     if not work.store.manifest.names(row["warc_file"], row["round"]):
         return Refusal(503, f"The manifest does not name {row['warc_file']}: {RESTORE}.")
     return Copy(
         url,
         row["fetched_ms"],
-        _kind(document["content_type"], charset),
+        _copy_kind(document["content_type"], charset),
         charset,
         row["truncated"],
         row["warc_file"],
@@ -110,7 +110,7 @@ def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
     )
 
 
-def _objection(status: str, captured: Capture, now_ms: int) -> Refusal | None:
+def _copy_objection(status: str, captured: Capture, now_ms: int) -> Refusal | None:
     """Why an existing copy must not be shown, or None."""
     document = captured.document
     if document is None:
@@ -121,10 +121,7 @@ def _objection(status: str, captured: Capture, now_ms: int) -> Refusal | None:
             document["outcome"] == "failed",
             "This page could not be parsed, so it is not known whether it allows copies.",
         ),
-        (
-            status == "excluded",
-            "robots.txt or a filter rule forbids fetching this page.",
-        ),
+        (status == "excluded", "robots.txt or a filter rule forbids fetching this page."),
         (document["noarchive"], "This page asks search engines not to show copies (noarchive)."),
         (until_ms is not None and until_ms <= now_ms, "This page has expired (unavailable_after)."),
         (
@@ -136,7 +133,7 @@ def _objection(status: str, captured: Capture, now_ms: int) -> Refusal | None:
     return None if why is None else Refusal(403, why)
 
 
-def _charset(content_type: str | None, found: str | None) -> str | None:
+def _copy_charset(content_type: str | None, found: str | None) -> str | None:
     """The encoding of a text, or None if the body is not text.
 
     The parsers of JSON and XML do not report theirs; UTF-8 is assumed.
@@ -146,7 +143,7 @@ def _charset(content_type: str | None, found: str | None) -> str | None:
     return found if found in NAMES else None
 
 
-def _kind(content_type: str | None, charset: str | None) -> Kind:
+def _copy_kind(content_type: str | None, charset: str | None) -> Kind:
     if charset is None:
         return "file"
     return "markup" if content_type in MARKUP else "text"
@@ -165,7 +162,7 @@ def read_body(root: str, copy: Copy) -> bytes:
     return record.body
 
 
-def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
+def copy_body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
     """The body and the headers to send for a copy. Raises MissingFile."""
     fetched = read_body(root, copy)
     if copy.charset is None:
@@ -173,12 +170,12 @@ def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
         return fetched, HEADERS | saved
     text = fetched.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = "".join(map(block_connections, pieces(text))) + REACHABLE
+        text = "".join(map(block_connections, copy_pieces(text))) + REACHABLE
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}
 
 
-def pieces(markup: str) -> Iterator[str]:
+def copy_pieces(markup: str) -> Iterator[str]:
     """Yield pieces of at least PIECE_CHARS, except the last, each of which ends before a `<`.
 
     No match of _CALLS or _LEADS, nor what it looks ahead to, contains a `<` but at its beginning.

@@ -4,8 +4,8 @@ A task, wherever it runs, rewrites `heartbeats/<step>-<task>.json` every half se
 crawl`, `gossamer status` and the web page read these files. No step reads them, so nothing depends
 on them.
 
-A crawl without end that waits has a file, too (`waiting`): it holds no lock by which others could
-know of it.
+A crawl without end that waits has a file, too (`note_waiting`): it holds no lock by which others
+could know of it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def heartbeats(folder: str) -> Iterator[TaskProgress]:
             continue  # deleted meanwhile, or not ours
 
 
-def clear(folder: str, step: str) -> None:
+def clear_heartbeats(folder: str, step: str) -> None:
     """Delete the records of a step before it runs again, including drafts of dead tasks."""
     of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
     for path in opening.list_files(f"{folder}/heartbeats"):
@@ -119,7 +119,7 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def waiting(folder: str, wait: Wait) -> Iterator[None]:
+def note_waiting(folder: str, wait: Wait) -> Iterator[None]:
     """Let others know of a wait while the block runs."""
     path = f"{folder}/.waiting"
     with suppress(OSError, StoreError):  # a failure to report must not stop the work

@@ -184,7 +184,7 @@ def _run(
     group = int(np.searchsorted(starts, row, "right")) - 1
     first = int(starts[group])
     size = min(row - first + RUN_ROWS, BATCH_ROWS)
-    for batch in _batches(file, range(group, len(starts)), size, columns):
+    for batch in _lookup_batches(file, range(group, len(starts)), size, columns):
         first += batch.num_rows
         if first <= row:
             continue
@@ -196,7 +196,7 @@ def _run(
             return
 
 
-def _batches(
+def _lookup_batches(
     file: pq.ParquetFile, groups: Iterable[int], size: int, columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """The rows of row groups. A group is not read before it is asked for."""
@@ -220,7 +220,7 @@ def open_checked(
         lacking = [name for name in columns if name not in file.schema_arrow.names]
         if lacking:
             what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
-            raise StoreError(path, what, _remedy(dataset))
+            raise StoreError(path, what, _lookup_remedy(dataset))
         yield file
 
 
@@ -232,7 +232,7 @@ def _lookup_errors(path: str) -> Iterator[None]:
         raise MissingFile(path, f"cannot be read: {error}") from None
 
 
-def _remedy(dataset: str) -> str:
+def _lookup_remedy(dataset: str) -> str:
     """The command that writes the dataset again, if there is one."""
     writer = DATASETS[dataset].writer
     if writer in ("invert", "farms", "rank", "boilerplate", "dedup"):

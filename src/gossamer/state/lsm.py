@@ -36,10 +36,10 @@ FEW = 8
 
 def current(work: Workspace, dataset: Dataset) -> DataFrame:
     """The newest row of each key."""
-    return newest(layers(work, dataset), key_column(dataset))
+    return newest_rows(layer_frames(work, dataset), key_column(dataset))
 
 
-def layers(work: Workspace, dataset: Dataset, *, some: bool = False) -> list[DataFrame]:
+def layer_frames(work: Workspace, dataset: Dataset, *, some: bool = False) -> list[DataFrame]:
     """The layers of a dataset, oldest first. Raises MissingFile.
 
     `some`: few of their rows are needed (see `Engine.read_some`).
@@ -57,7 +57,7 @@ def key_column(dataset: Dataset) -> str:
     return key
 
 
-def newest(
+def newest_rows(
     stack: Sequence[DataFrame],
     key: str,
     wanted: Callable[[DataFrame], DataFrame] = lambda layer: layer,
@@ -84,11 +84,14 @@ def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFra
     keys, so that only their rows are compared.
     """
     key = key_column(dataset)
-    stack = [*(layers(work, dataset) if work.store.manifest.layers(dataset.name) else ()), *newer]
+    stack = [
+        *(layer_frames(work, dataset) if work.store.manifest.layers(dataset.name) else ()),
+        *newer,
+    ]
     if not stack:
         return work.engine.read([], dataset.ddl)
     cut = [layer.join(keys, on=key, how="left_semi") for layer in stack]
-    return newest(cut, key)
+    return newest_rows(cut, key)
 
 
 def rows_for_some(
@@ -101,12 +104,12 @@ def rows_for_some(
     """
     key = key_column(dataset)
     names = dataset.column_names if columns is None else (key, *columns)
-    base, *newer = (layer.select(*names) for layer in layers(work, dataset, some=True))
+    base, *newer = (layer.select(*names) for layer in layer_frames(work, dataset, some=True))
     keys, _ = work.scratch(keys.toDF(key).distinct())
     if not newer:
         return work.scratch(_rows_with_keys(work, dataset, base, keys))[0]
     cut = [layer.join(keys, on=key, how="left_semi") for layer in newer]
-    recent, count = work.scratch(newest(cut, key))
+    recent, count = work.scratch(newest_rows(cut, key))
     if count:
         keys, _ = work.scratch(keys.join(recent.select(key), on=key, how="left_anti"))
     older, _ = work.scratch(_rows_with_keys(work, dataset, base, keys))
@@ -143,7 +146,7 @@ def _is_hashed(work: Workspace, dataset: Dataset) -> bool:
     return True
 
 
-def mergeable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
+def mergeable_layers(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
     """How many of the newest layers are merged into a new one of `rows` rows.
 
     All of them, including the base, if the newer ones exceed `merge_share` of the base.
@@ -162,21 +165,21 @@ def mergeable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
     return folded
 
 
-def _foldable(work: Workspace, dataset: Dataset, rows: int) -> int:
-    """As `mergeable`.
+def _foldable_layers(work: Workspace, dataset: Dataset, rows: int) -> int:
+    """As `mergeable_layers`.
 
     Where no row replaces another, there is nothing to drop: the base stays, and a FEW layers do.
     """
     old = work.store.manifest.layers(dataset.name)
     if dataset.newest_wins:
-        return mergeable(old, rows, work.config.update.merge_share)
-    return mergeable(old, rows, math.inf) if len(old) >= FEW else 0
+        return mergeable_layers(old, rows, work.config.update.merge_share)
+    return mergeable_layers(old, rows, math.inf) if len(old) >= FEW else 0
 
 
-def compact(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:
+def compact_layers(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:
     """As `append_layer`, for a layer that is already written."""
     old = work.store.manifest.layers(dataset.name)
-    if not _foldable(work, dataset, layer.rows):
+    if not _foldable_layers(work, dataset, layer.rows):
         return (*old, layer)
     rows = work.engine.read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
     return append_layer(work, dataset, rows, layer.rows, layer.round)
@@ -191,12 +194,16 @@ def append_layer(
     the dataset, for `Draft.replace`.
     """
     old = work.store.manifest.layers(dataset.name)
-    folded = _foldable(work, dataset, count)
+    folded = _foldable_layers(work, dataset, count)
     kept = old[: len(old) - folded]
     if folded:
-        stack = [*layers(work, dataset)[len(kept) :], rows]
+        stack = [*layer_frames(work, dataset)[len(kept) :], rows]
         wins = dataset.newest_wins
-        rows = newest(stack, key_column(dataset)) if wins else reduce(DataFrame.unionByName, stack)
+        rows = (
+            newest_rows(stack, key_column(dataset))
+            if wins
+            else reduce(DataFrame.unionByName, stack)
+        )
     if dataset.hashed is not None:
         hashes = F.coalesce(dataset.hashed, F.xxhash64(key_column(dataset)))
         rows = rows.withColumn(dataset.hashed, hashes)
@@ -221,4 +228,4 @@ def draft_layer(
     if anew:
         draft.replace[dataset.name] = (layer,) if layer.files else ()
     elif layer.files:
-        draft.replace[dataset.name] = compact(work, dataset, layer)
+        draft.replace[dataset.name] = compact_layers(work, dataset, layer)

@@ -39,7 +39,7 @@ def resume(root: str) -> None:
     opening.remove(_flag(root))
 
 
-def reason(root: str, min_free_gb: float) -> str | None:
+def pause_reason(root: str, min_free_gb: float) -> str | None:
     """Why a crawl must pause; None if it need not."""
     if opening.exists_lately(_flag(root)):
         return ASKED
@@ -65,9 +65,9 @@ def fullest_disk(root: str) -> Disk:
     return min(Disk(shutil.disk_usage(folder).free, folder) for folder in (root, *linked))
 
 
-def wait(root: str, min_free_gb: float) -> None:
+def wait_while_paused(root: str, min_free_gb: float) -> None:
     """Wait while there is a reason to pause."""
-    while reason(root, min_free_gb) is not None:
+    while pause_reason(root, min_free_gb) is not None:
         time.sleep(LOOK_S)
 
 

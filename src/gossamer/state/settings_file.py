@@ -9,7 +9,7 @@ from gossamer import config as configs
 from gossamer.config.settings_files import decode_settings
 from gossamer.errors import RESTORE, ConfigError, Conflict
 from gossamer.storage import opening
-from gossamer.storage.local_backend import rewrite
+from gossamer.storage.local_backend import rewrite_file
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url
 
@@ -77,4 +77,4 @@ def replace_settings(root: str, settings: str, *, private: bool = False) -> None
     if is_object_url(root):
         opening.replace(path, data)
     else:
-        rewrite(path, data, private=private)
+        rewrite_file(path, data, private=private)

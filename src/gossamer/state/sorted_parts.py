@@ -27,7 +27,7 @@ BATCH_ROWS = 64
 READ_BUFFER_BYTES = 1 << 20
 
 
-def parts(files: Iterable[File]) -> dict[int, list[File]]:
+def files_of_parts(files: Iterable[File]) -> dict[int, list[File]]:
     """The files of each part, in the order of their numbers. Parts without rows are left out."""
     found: dict[int, list[File]] = {}
     for file in files:
@@ -43,10 +43,10 @@ def merge_sorted(
 
     Holds a batch of rows of each file. Reads without threads, because each core has a task.
     """
-    return heapq.merge(*(_rows(path, columns) for path in paths), key=itemgetter(*order))
+    return heapq.merge(*(_part_rows(path, columns) for path in paths), key=itemgetter(*order))
 
 
-def _rows(path: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+def _part_rows(path: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
     with parquet.open_parquet(path, buffer_size=READ_BUFFER_BYTES) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
             yield from batch.to_pylist()

@@ -179,7 +179,7 @@ class Tables:
         listed = [
             each for each in sorted(self._attempt_files(attempt)) if each[0].endswith(".parquet")
         ]
-        footers = parquet.footers([f"{self.root}/{path}" for path, _ in listed])
+        footers = parquet.read_footers([f"{self.root}/{path}" for path, _ in listed])
         files = (
             File(path, footer.num_rows, size)
             for (path, size), footer in zip(listed, footers, strict=True)
@@ -211,7 +211,7 @@ class Tables:
         made = []
         for file in files:
             here = Path(local_path(f"{self.root}/{file.path}"))
-            size, xxh3 = local_copies.keep(here, self.root, attempt)
+            size, xxh3 = local_copies.keep_copy(here, self.root, attempt)
             made.append(File(f"{attempt}/{here.name}", file.rows, size, xxh3))
         return tuple(made)
 
@@ -267,7 +267,7 @@ def _ddl(path: str) -> str:
 
     from gossamer.storage import parquet
 
-    (footer,) = parquet.footers([path])
+    (footer,) = parquet.read_footers([path])
     return _ddl_of(from_arrow_schema(footer.schema.to_arrow_schema()))
 
 

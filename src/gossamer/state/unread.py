@@ -71,7 +71,7 @@ def newer(layers: Iterable[Layer], version: int) -> tuple[Layer, ...]:
     return tuple(layer for layer in layers if layer.version > version)
 
 
-def oldest(layers: Iterable[Layer]) -> int:
+def oldest_unread(layers: Iterable[Layer]) -> int:
     """The version that committed the oldest rows of a dataset that only grows; 0 if it has none.
 
     It changes only if all rows were made again.
@@ -112,4 +112,4 @@ def _expected_record(
     """What must not have changed: the settings, and the oldest rows of datasets that only grow."""
     stacks = work.store.manifest.layers
     growing = (table.name for table in tables if not table.newest_wins)
-    return {(SETTINGS, settings), *((name, str(oldest(stacks(name)))) for name in growing)}
+    return {(SETTINGS, settings), *((name, str(oldest_unread(stacks(name)))) for name in growing)}

@@ -118,9 +118,9 @@ def explain(work: Workspace, url: str) -> Explanation:
 
 def _row_to_explain(work: Workspace, url: str) -> Row | None:
     """The row of `pages`. Those of older versions lack columns, which the engine fills."""
-    layers = [each.where(F.col("url") == url) for each in lsm.layers(work, PAGES, some=True)]
+    layers = [each.where(F.col("url") == url) for each in lsm.layer_frames(work, PAGES, some=True)]
     with work.errors():
-        found = lsm.newest(layers, "url").collect()
+        found = lsm.newest_rows(layers, "url").collect()
     return found[0].asDict() if found else None
 
 

@@ -93,7 +93,7 @@ def _manifest_totals(work: Workspace, manifest: Manifest) -> dict[str, Any]:
         "path": work.root,
         "version": manifest.version,
         "round": manifest.round,
-        "paused": pausing.reason(work.root, work.config.store.min_free_gb),
+        "paused": pausing.pause_reason(work.root, work.config.store.min_free_gb),
         "datasets": {
             name: msgspec.to_builtins(manifest.totals(name)) for name in manifest.datasets
         },

@@ -76,7 +76,7 @@ def rebase_layers(
     return (*layers, *later)
 
 
-def lacking(manifest: Manifest, datasets: Collection[str]) -> Manifest:
+def without_datasets(manifest: Manifest, datasets: Collection[str]) -> Manifest:
     """A state without some datasets."""
     kept = {name: stack for name, stack in manifest.datasets.items() if name not in datasets}
     return dataclasses.replace(manifest, datasets=kept)

@@ -37,7 +37,7 @@ def disk_errors(path: object) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in FULL:
-            raise full(path) from error
+            raise disk_full(path) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             reason = os.strerror(error.errno).lower()
             raise StoreError(path, f"cannot be written: {reason}", OWNER_REMEDY) from error
@@ -48,12 +48,12 @@ def system_error(error: OSError, where: object = "the system") -> StoreError:
     """Convert an operating system's error, with its path (else `where`) and a remedy."""
     path = where if error.filename is None else os.fsdecode(error.filename)
     if error.errno in FULL:
-        return full(path)
+        return disk_full(path)
     reason = (error.strerror or str(error)).lower()
     return StoreError(path, reason, REMEDIES.get(error.errno or 0, "check the path and its disk"))
 
 
-def full(path: object) -> StoreFull:
+def disk_full(path: object) -> StoreFull:
     return StoreFull(
         path,
         "no space left on the device",

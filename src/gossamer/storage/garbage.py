@@ -63,11 +63,7 @@ class Garbage:
         """The first version that no longer names a file, and the file's size."""
 
     def committed(
-        self,
-        before: Manifest,
-        after: Manifest,
-        added: Collection[File],
-        replaced: Collection[File],
+        self, before: Manifest, after: Manifest, added: Collection[File], replaced: Collection[File]
     ) -> None:
         """Learn of a commit of this process. `replaced` are the files that it no longer names."""
         if self._state != before:
@@ -144,7 +140,7 @@ class Garbage:
         listed: set[str] = set()
         for manifest in reversed(manifests):
             try:
-                for file in _files(manifest, listed):
+                for file in _dataset_files(manifest, listed):
                     named.setdefault(file.path, (manifest.version, file.bytes))
             except CorruptManifest:
                 if manifest is manifests[-1]:
@@ -163,7 +159,7 @@ def _is_before(path: str, version: int) -> bool:
     return version_in(path) <= (version if version_of(path) is not None else version + 1)
 
 
-def _files(manifest: Manifest, listed: set[str]) -> Iterator[File]:
+def _dataset_files(manifest: Manifest, listed: set[str]) -> Iterator[File]:
     """Yield the files of all datasets, except those in listings that were `listed` before."""
     for stack in manifest.datasets.values():
         for listing in stack.listings:

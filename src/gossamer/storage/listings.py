@@ -81,7 +81,7 @@ class Listings:
     def __init__(self, backend: Backend, error: Callable[[Listing, str], CorruptManifest]) -> None:
         self._backend, self._error = backend, error
         self._held: LRUCache[str, tuple[Layer | StepReport, ...]] = LRUCache(
-            MAX_HELD, getsizeof=lambda entries: sum(map(weight, entries))
+            MAX_HELD, getsizeof=lambda entries: sum(map(listing_weight, entries))
         )
         self._guard = threading.Lock()
 
@@ -186,7 +186,7 @@ class Listings:
         at = 0
         for number, listing in enumerate(listings):
             part = tuple(layers[at : at + listing.entries])
-            if _totals(part) != _totals_of(listing) or part != self.read(listing, Layer):
+            if _listing_totals(part) != _totals_of(listing) or part != self.read(listing, Layer):
                 return listings[:number]
             at += listing.entries
         return listings
@@ -198,12 +198,12 @@ class Listings:
 
         `version` is that of the manifest that will name the listing.
         """
-        left = sum(map(weight, stack.newest))
+        left = sum(map(listing_weight, stack.newest))
         if left <= NEWEST[kind]:
             return stack
         moved = 0
         while left > NEWEST[kind] // 2:
-            left -= weight(stack.newest[moved])
+            left -= listing_weight(stack.newest[moved])
             moved += 1
         older: list[Listing | Entry] = [*stack.listings, *stack.newest[:moved]]
         made: list[Listing] = []
@@ -218,7 +218,7 @@ class Listings:
         parts: list[tuple[Entry, ...]] = []
         size = 0
         while older:
-            more = weight(older[-1])
+            more = listing_weight(older[-1])
             absorbed = more <= GROWTH * max(size, NEWEST[kind] // 2)
             if parts and not (absorbed and size + more <= LARGEST[kind]):
                 break
@@ -230,7 +230,7 @@ class Listings:
     def _write(self, path: str, entries: tuple[Entry, ...]) -> Listing:
         data = msgspec.json.encode(entries)
         rounds = min(entry.round for entry in entries), max(entry.round for entry in entries)
-        totals = _totals(entries)
+        totals = _listing_totals(entries)
         listing = Listing(
             path, len(data), checksums.checksum_bytes(data), rounds, *totals, is_doubled=True
         )
@@ -241,11 +241,11 @@ class Listings:
 
     def _hold(self, listing: Listing, entries: tuple[Entry, ...]) -> None:
         with self._guard:
-            if sum(map(weight, entries)) <= MAX_HELD:
+            if sum(map(listing_weight, entries)) <= MAX_HELD:
                 self._held[listing.path] = entries
 
 
-def recent(reports: Stack[StepReport]) -> Stack[StepReport]:
+def recent_listing(reports: Stack[StepReport]) -> Stack[StepReport]:
     """Reports of steps without the oldest listings, which `Manifest.history` does not need."""
     listings = reports.listings
     left = len(reports)
@@ -255,7 +255,7 @@ def recent(reports: Stack[StepReport]) -> Stack[StepReport]:
     return Stack(listings, reports.newest)
 
 
-def weight(part: Listing | Layer | StepReport) -> int:
+def listing_weight(part: Listing | Layer | StepReport) -> int:
     """How many files or reports a part of a stack has; a layer without files counts, too."""
     match part:
         case Listing():
@@ -266,7 +266,7 @@ def weight(part: Listing | Layer | StepReport) -> int:
             return 1
 
 
-def _totals(entries: Sequence[Layer | StepReport]) -> tuple[int, int, int, int]:
+def _listing_totals(entries: Sequence[Layer | StepReport]) -> tuple[int, int, int, int]:
     """What a listing says of its entries: their number, their files, and the rows and bytes."""
     layers = [entry for entry in entries if isinstance(entry, Layer)]
     files = sum(len(layer.files) for layer in layers)

@@ -157,7 +157,7 @@ class LocalBackend:
         return holder if holder is not None and holder.lives() else None
 
 
-def rewrite(path: str, data: bytes, *, private: bool) -> None:
+def rewrite_file(path: str, data: bytes, *, private: bool) -> None:
     """Replace a file's contents and keep its mode; a crash leaves the old or the new contents.
 
     `private`: other users may not use it any more.

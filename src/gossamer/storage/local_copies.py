@@ -33,7 +33,7 @@ from gossamer.errors import ConfigError, StoreError
 from gossamer.storage import checksums, opening
 from gossamer.storage.errors import FULL, disk_errors, system_error
 from gossamer.storage.objects.bucket import is_object_url, locate_object
-from gossamer.storage.places import CACHE, WORK, cache, is_in_work, local_path
+from gossamer.storage.places import CACHE, WORK, cache_folder, is_in_work, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,22 +59,22 @@ STALE_S = 86_400.0
 _SWEPT = "swept"
 
 
-def local(path: str, xxh3: str = "") -> Path:
+def local_copy(path: str, xxh3: str = "") -> Path:
     """The path of a file on this machine: that of an object is a copy. Never write to it.
 
     `xxh3`: the checksum of the file, if it is known. Raises FileNotFoundError, StoreFull, and
     StoreError if a fetched object has another checksum.
     """
     path = local_path(path)
-    copy = _place(path, xxh3)
+    copy = _copy_place(path, xxh3)
     if not is_object_url(path):
         return copy
     if not _is_there(copy):
-        _fetch(path, copy, xxh3)
+        _fetch_copy(path, copy, xxh3)
     return copy
 
 
-def near(path: str) -> str:
+def near_copy(path: str) -> str:
     """A file as it is read with fewest requests: the path of a copy, or the URL of a large object.
 
     Its copy is known by its URL. Raises FileNotFoundError.
@@ -82,19 +82,19 @@ def near(path: str) -> str:
     path = local_path(path)
     if not is_object_url(path) or path in _large:
         return path
-    copy = _place(path, "")
-    if not _is_there(copy) and not _fetch(path, copy, most=NEAR_BYTES):
+    copy = _copy_place(path, "")
+    if not _is_there(copy) and not _fetch_copy(path, copy, most=NEAR_BYTES):
         _large.add(path)
         return path
     return str(copy)
 
 
 def near_all(paths: Sequence[str]) -> list[str]:
-    """As `near`, for several files, whose copies are fetched at once."""
+    """As `near_copy`, for several files, whose copies are fetched at once."""
     if not any(map(is_object_url, paths)):
-        return list(map(near, paths))
+        return list(map(near_copy, paths))
     with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
-        return list(threads.map(near, paths))
+        return list(threads.map(near_copy, paths))
 
 
 _large: set[str] = set()
@@ -102,7 +102,7 @@ _large: set[str] = set()
 
 
 @contextmanager
-def folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
+def local_folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
     """A folder with the names of some files, all of one folder of the crawl `root`.
 
     The folder of objects consists of links to copies, and is deleted at the end.
@@ -117,13 +117,13 @@ def folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
         linked.mkdir(parents=True)
         with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
             names = [linked / PurePosixPath(file.path).name for file in listed]
-            list(threads.map(link, repeat(root), listed, names))
+            list(threads.map(hard_link, repeat(root), listed, names))
         yield linked
 
 
-def link(root: str, file: File, name: Path) -> None:
+def hard_link(root: str, file: File, name: Path) -> None:
     """Give a file of a crawl another name on this machine: a hard link, or else a copy."""
-    source = local(f"{root}/{file.path}", file.xxh3)
+    source = local_copy(f"{root}/{file.path}", file.xxh3)
     with suppress(OSError):
         os.link(source, name)
         return
@@ -134,7 +134,7 @@ def link(root: str, file: File, name: Path) -> None:
 def workshop(root: str, place: str) -> Iterator[Path]:
     """A new folder for files that a task writes by path: `place` in the crawl, if that is one.
 
-    On object storage it has the same name, and files are lost that were not passed to `keep`.
+    On object storage it has the same name, and files are lost that were not passed to `keep_copy`.
     """
     path = local_path(f"{root}/{place}")
     if is_object_url(path):
@@ -149,14 +149,14 @@ def workshop(root: str, place: str) -> Iterator[Path]:
     yield here
 
 
-def keep(
+def keep_copy(
     file: Path, root: str, place: str, linked: File | None = None, *, by_content: bool = False
 ) -> tuple[int, str]:
     """Put a file of a `workshop` into the crawl's folder `place`; return its size and checksum.
 
-    `linked`: the older file of the crawl to which a `link` was made under this name. If it is still
-    there, it is copied within the store, unless it is too large for that. An uploaded file is also
-    a copy, known by its URL, or `by_content`: by its checksum.
+    `linked`: the older file of the crawl to which a hard link was made under this name. If it is
+    still there, it is copied within the store, unless it is too large for that. An uploaded file is
+    also a copy, known by its URL, or `by_content`: by its checksum.
     """
     path, are_objects = f"{root}/{place}/{file.name}", is_object_url(root)
     if linked is not None and _is_link(f"{root}/{linked.path}", linked.xxh3, file):
@@ -172,7 +172,7 @@ def keep(
     with file.open("rb") as source:
         shutil.copyfileobj(source, made, opening.PART_BYTES)
     made.close()
-    copy = _place(path, made.xxh3 if by_content else "")
+    copy = _copy_place(path, made.xxh3 if by_content else "")
     with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):  # it is there, or this file system has no hard links
@@ -180,12 +180,12 @@ def keep(
     return made.size, made.xxh3
 
 
-def _place(path: str, xxh3: str) -> Path:
+def _copy_place(path: str, xxh3: str) -> Path:
     """Where a file is on this machine, or would be."""
     if not is_object_url(path):
         return Path(path)
     name = xxh3 or f"{checksums.checksum_bytes(path.encode())}-url"
-    return cache() / name[:2] / name
+    return cache_folder() / name[:2] / name
 
 
 def _is_there(copy: Path) -> bool:
@@ -200,19 +200,19 @@ def _is_there(copy: Path) -> bool:
 
 def _is_link(path: str, xxh3: str, file: Path) -> bool:
     try:
-        return _place(path, xxh3).samefile(file)
+        return _copy_place(path, xxh3).samefile(file)
     except FileNotFoundError:
         return False
 
 
-def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
+def _fetch_copy(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
     """Fetch an object, unless another process has done so meanwhile. False: it is too large."""
     bucket, key = locate_object(url)
     draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
     hasher = xxhash.xxh3_64()
     with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
-    with _cache_errors(copy), _alone(copy.parent):
+    with _cache_errors(copy), _lock_shelf(copy.parent):
         if copy.exists():
             return True
         size, pieces = bucket.stream(key)
@@ -250,7 +250,7 @@ def _cache_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _alone(shelf: Path) -> Iterator[None]:
+def _lock_shelf(shelf: Path) -> Iterator[None]:
     """Let nobody else fetch files of a folder of the cache meanwhile: they might be the same."""
     descriptor = os.open(shelf, os.O_RDONLY)
     try:
@@ -262,7 +262,7 @@ def _alone(shelf: Path) -> Iterator[None]:
 
 @contextmanager
 def _work() -> Iterator[Path]:
-    folder = cache()
+    folder = cache_folder()
     with _cache_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f"{WORK}{os.getpid()}-", dir=folder))
@@ -284,7 +284,7 @@ def _most_bytes() -> float:
 def _make_room() -> None:
     """Delete the oldest files if the cache has become too large."""
     most, now_s = _most_bytes(), time.time()
-    swept = cache() / _SWEPT
+    swept = cache_folder() / _SWEPT
     if now_s - _used_s(swept) < SWEEP_S:
         return
     swept.touch()

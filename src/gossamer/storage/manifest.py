@@ -237,7 +237,7 @@ class UnreadableManifest(Exception):
         self.format = format_
 
 
-def encode(manifest: Manifest) -> bytes:
+def encode_manifest(manifest: Manifest) -> bytes:
     written = _Written(
         manifest.version,
         manifest.crawl,
@@ -250,7 +250,7 @@ def encode(manifest: Manifest) -> bytes:
     return b'%s,"xxh3":"%s"}' % (body, checksums.checksum_bytes(body).encode())
 
 
-def decode(data: bytes, version: int, reader: Reader) -> Manifest:
+def decode_manifest(data: bytes, version: int, reader: Reader) -> Manifest:
     """Decode the manifest of this version. Raises UnreadableManifest."""
     end = _END.search(data)
     if end is not None and checksums.checksum_bytes(data[: end.start()]) != end[1].decode():

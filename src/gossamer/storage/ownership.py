@@ -51,7 +51,7 @@ def claim_folder(
     if owner == mine:
         return target
     of_this = (owner.crawl, owner.dataset) == (crawl, dataset)
-    if not of_this or _resolve(Path(owner.folder, dataset)) == target:
+    if not of_this or _resolve_owner(Path(owner.folder, dataset)) == target:
         whose = f"belongs to {owner.dataset} of the crawl {owner.folder}"
         raise Occupied(link, f"leads to {target}, which {whose}", _elsewhere(link))
     mark.write_bytes(msgspec.json.encode(mine))  # the crawl was moved
@@ -60,7 +60,7 @@ def claim_folder(
 
 def _check_files(link: Path, target: Path, named: Collection[str]) -> None:
     """Check that a folder without a mark holds exactly the files that the manifest names."""
-    found = {f"{link.name}/{path}" for path in _files(target)}
+    found = {f"{link.name}/{path}" for path in _owned_files(target)}
     if others := sorted(found.difference(named)):
         what = f"leads to {target}, which holds other files: {others[0]}"
         remedy = f"{_elsewhere(link)}; or delete what an interrupted run of this crawl left there"
@@ -70,7 +70,7 @@ def _check_files(link: Path, target: Path, named: Collection[str]) -> None:
         raise StoreError(link, what, "mount the disk, or copy the files of this dataset there")
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _owned_files(folder: Path) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
         for name in sorted(names):
             yield Path(parent, name).relative_to(folder).as_posix()
@@ -100,7 +100,7 @@ def _write_first(mark: Path, owner: Owner) -> Owner:
     return owner
 
 
-def _resolve(path: Path) -> Path | None:
+def _resolve_owner(path: Path) -> Path | None:
     try:
         return path.resolve(strict=True)
     except OSError:

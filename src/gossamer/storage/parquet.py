@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.storage.local_copies import near, near_all
+from gossamer.storage.local_copies import near_all, near_copy
 from gossamer.storage.objects.bucket import is_object_url
 from gossamer.storage.opening import OpenObject
 from gossamer.storage.places import local_path
@@ -45,7 +45,7 @@ def schema(path: str) -> pa.Schema:
     return pq.read_schema(_source(path))
 
 
-def footers(paths: Sequence[str]) -> list[pq.FileMetaData]:
+def read_footers(paths: Sequence[str]) -> list[pq.FileMetaData]:
     """As `metadata`, of files whose rows are not read here: of an object, only its end is."""
     sources = list(map(local_path, paths))
     if not any(map(is_object_url, sources)):
@@ -55,7 +55,7 @@ def footers(paths: Sequence[str]) -> list[pq.FileMetaData]:
 
 
 def _source(path: str) -> Any:
-    return _open_by_ranges(near(path))
+    return _open_by_ranges(near_copy(path))
 
 
 def _open_by_ranges(path: str) -> Any:

@@ -28,7 +28,7 @@ WORK = "work-"
 _SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
 
 
-def cache() -> Path:
+def cache_folder() -> Path:
     """The folder of the cache. Raises UsageError."""
     if named := os.environ.get(CACHE):
         return Path(named)
@@ -47,7 +47,7 @@ def local_path(path: str) -> str:
         return path
     crawl, process, attempt, rest = found.groups("")
     named = f"{process}-{xxhash.xxh3_64_hexdigest(crawl.encode())}-{attempt}"
-    return f"{cache()}/{WORK}{named}{rest}"
+    return f"{cache_folder()}/{WORK}{named}{rest}"
 
 
 def new_scratch() -> str:

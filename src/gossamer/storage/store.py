@@ -28,9 +28,9 @@ from msgspec import structs
 
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl
 from gossamer.storage.backends import Backend
-from gossamer.storage.branches import Shared, lacking, own, rebase_layers
+from gossamer.storage.branches import Shared, own, rebase_layers, without_datasets
 from gossamer.storage.garbage import Attempts
-from gossamer.storage.listings import Listings, Mended, recent
+from gossamer.storage.listings import Listings, Mended, recent_listing
 from gossamer.storage.lock_holder import Holder
 from gossamer.storage.manifest import (
     FORMAT,
@@ -41,8 +41,8 @@ from gossamer.storage.manifest import (
     Stack,
     StepReport,
     UnreadableManifest,
-    decode,
-    encode,
+    decode_manifest,
+    encode_manifest,
 )
 from gossamer.storage.names import FOLDERS, HISTORY, manifest_path, rewriter_of, version_of
 from gossamer.storage.vacancy import check_vacant
@@ -120,7 +120,7 @@ class Store:
         """
         with self._shared.guard:
             branch = Store(self.backend, self._shared)
-            branch.manifest = lacking(self._shared.newest, without)
+            branch.manifest = without_datasets(self._shared.newest, without)
             branch.unknown = set(without)
         try:
             yield branch
@@ -184,7 +184,7 @@ class Store:
                 reader=self._listings.read,
             )
             done = structs.replace(report, bytes=manifest.bytes)
-            reports = recent(before.reports.followed_by(done))
+            reports = recent_listing(before.reports.followed_by(done))
             reports = self._listings.packed(HISTORY, version, reports, StepReport)
             after = dataclasses.replace(manifest, reports=reports)
             self._put(after)
@@ -356,7 +356,7 @@ class Store:
     def _read(self, version: int) -> Manifest:
         path = manifest_path(version)
         try:
-            return decode(self.backend.read(path), version, self._listings.read)
+            return decode_manifest(self.backend.read(path), version, self._listings.read)
         except OSError as error:
             what, remedy = f"cannot be read: {error.strerror}", "check its owner and mode"
             raise CorruptManifest(f"{self.url}/{path}", what, remedy) from None
@@ -378,7 +378,7 @@ class Store:
     def _put(self, manifest: Manifest) -> None:
         path = manifest_path(manifest.version)
         try:
-            self.backend.create(path, encode(manifest))
+            self.backend.create(path, encode_manifest(manifest))
         except FileExistsError:
             raise Conflict(
                 f"{self.url}/{path}", "another process committed first", "run the step again"

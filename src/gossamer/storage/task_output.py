@@ -142,7 +142,7 @@ class Part(Protocol):
 Shared = TypeVar("Shared", bound=Part)
 
 
-def balance(files: Sequence[Shared], tasks: int) -> list[list[Shared]]:
+def balance_files(files: Sequence[Shared], tasks: int) -> list[list[Shared]]:
     """Share files among at most `tasks` tasks, largest first to the least loaded (LPT)."""
     shares: list[list[Shared]] = [[] for _ in range(min(tasks, len(files)))]
     loads = [0] * len(shares)

@@ -70,11 +70,7 @@ PAGES = Dataset(
         Column(
             "date_rate", "double", "true dates of stored pages that it gives a day (see polling)"
         ),
-        Column(
-            "fit",
-            "boolean",
-            "the owner wants it (see fitness); null: it was never parsed",
-        ),
+        Column("fit", "boolean", "the owner wants it (see fitness); null: it was never parsed"),
         Column("judged_links", "long", "links to it that the classifier could judge (see promise)"),
         Column("fit_links", "long", "the sum of what these promise, in 2^-20; null: no links"),
         Column("next_fetch_ms", "long", "due time: after an interval or the wait before a retry"),

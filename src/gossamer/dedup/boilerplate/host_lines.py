@@ -51,7 +51,7 @@ def determine_lines(work: Workspace, known: DataFrame, counts: DataFrame) -> Dat
 
     None if there are no such hosts. `known` are the present rows of these hosts.
     """
-    made = unread.oldest(work.store.manifest.layers(DOCUMENTS.name))
+    made = unread.oldest_unread(work.store.manifest.layers(DOCUMENTS.name))
     source = F.lit(made).cast("long").alias("source")
     is_new = F.col("pages").isNull() & (F.col("now") >= MIN_PAGES)
     has_changed = F.expr("now - documents >= pages OR source <> old_source")

@@ -29,11 +29,7 @@ _KEYS = ("host", "url", "round", "outcome", "text_hash")
 
 
 def missing_own_texts(
-    work: Workspace,
-    since: Inputs,
-    known: DataFrame,
-    determined: DataFrame,
-    present: DataFrame,
+    work: Workspace, since: Inputs, known: DataFrame, determined: DataFrame, present: DataFrame
 ) -> tuple[DataFrame, int]:
     """Materialised rows of `own_texts` that are missing or outdated, and their number.
 

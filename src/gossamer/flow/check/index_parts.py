@@ -80,7 +80,7 @@ def _sort_keys(keys: Iterable[Any]) -> NDArray[np.int64]:
 def _keys(part: Part) -> Sequence[Any]:
     """The keys of the live documents of a part; none if tantivy cannot read it."""
     try:
-        with local_copies.folder(part.root, part.files) as folder:
+        with local_copies.local_folder(part.root, part.files) as folder:
             searcher = schema.open_index(folder).searcher()
         hits = searcher.search(tantivy.Query.all_query(), searcher.num_docs).hits
         return searcher.fast_field_values("key", [address for _, address in hits])

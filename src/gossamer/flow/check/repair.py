@@ -179,7 +179,10 @@ def reconcile(work: Workspace, draft: Draft) -> None:
         draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
     lost, draft.counts["bodies_lost"] = work.scratch(unreadable(work))
     if draft.counts["bodies_lost"]:
-        layers, stack = work.store.manifest.layers(RESPONSES.name), lsm.layers(work, RESPONSES)
+        layers, stack = (
+            work.store.manifest.layers(RESPONSES.name),
+            lsm.layer_frames(work, RESPONSES),
+        )
         draft.replace[RESPONSES.name] = tuple(
             structs.replace(
                 layer, files=work.write(drop_lost_places(rows, lost), RESPONSES.name, 0).files

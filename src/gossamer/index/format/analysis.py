@@ -177,7 +177,7 @@ class Analyzer:
         return bool(self.content_words(typed))
 
 
-def compose(text: str | None) -> str:
+def compose_characters(text: str | None) -> str:
     """Compose the letters of a text (NFC), as the index does, so that equal letters are equal."""
     if not text or text.isascii():
         return text or ""

@@ -13,7 +13,12 @@ from urllib.parse import unquote
 
 import tantivy
 
-from gossamer.index.format.analysis import analyzer_for, compose, first_words, plain_words
+from gossamer.index.format.analysis import (
+    analyzer_for,
+    compose_characters,
+    first_words,
+    plain_words,
+)
 from gossamer.index.format.exact_form import code_in, marked_pieces, pieces_of, split_parts
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
@@ -82,17 +87,17 @@ class PageTexts(NamedTuple):
 
 def read_texts(row: Mapping[str, Any]) -> PageTexts:
     text, inner, boilerplate = (
-        compose(row[name]) for name in ("text", "inner_boilerplate", "boilerplate")
+        compose_characters(row[name]) for name in ("text", "inner_boilerplate", "boilerplate")
     )
     if not text:
         text, inner = inner, ""
     if not text:
         text, boilerplate = boilerplate, ""
     return PageTexts(
-        compose(row["title"]),
-        compose(row["description"]),
-        [compose(heading) for heading in row["headings"] or ()],
-        [compose(anchor) for anchor in row["anchors"] or ()],
+        compose_characters(row["title"]),
+        compose_characters(row["description"]),
+        [compose_characters(heading) for heading in row["headings"] or ()],
+        [compose_characters(anchor) for anchor in row["anchors"] or ()],
         text,
         inner,
         boilerplate,
@@ -135,8 +140,8 @@ class DocumentBuilder:
 
     def _add_sites(self, host: str, copy_hosts: Iterable[str]) -> None:
         """Add the sites of a page, and those of the pages that it stands for."""
-        own = dict.fromkeys(_domains(host))
-        of_copies = dict.fromkeys(site for each in copy_hosts for site in _domains(each))
+        own = dict.fromkeys(_host_domains(host))
+        of_copies = dict.fromkeys(site for each in copy_hosts for site in _host_domains(each))
         for site in own | of_copies:
             self._document.add_text("site", site)
         for site in of_copies:
@@ -244,10 +249,10 @@ def skip_known(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
 
 def _address(url: str) -> str:
     """The readable part of a URL: host without `www.`, path and query, decoded."""
-    return compose(unquote(url.partition("://")[2].removeprefix("www.")))
+    return compose_characters(unquote(url.partition("://")[2].removeprefix("www.")))
 
 
-def _domains(host: str) -> Iterator[str]:
+def _host_domains(host: str) -> Iterator[str]:
     """A host with and without its port, and the domains above it: a.b.org, b.org, org."""
     name, _, port = host.rpartition(":")
     if name and port.isdigit():

@@ -26,7 +26,7 @@ DECISIVE = (
 """Columns of `dispositions` that decide what the index holds of a page."""
 
 
-def dispositions(work: Workspace) -> DataFrame:
+def standing_dispositions(work: Workspace) -> DataFrame:
     """What becomes of each document. Raises UsageError if `dedup` has not run yet."""
     layers = work.store.manifest.layers
     if layers(DOCUMENTS.name) and not layers(DISPOSITIONS.name):
@@ -36,9 +36,9 @@ def dispositions(work: Workspace) -> DataFrame:
 
 
 def count_dispositions(work: Workspace) -> dict[str, int]:
-    """The number of documents with each disposition. Raises as `dispositions` does."""
+    """The number of documents with each disposition. Raises as `standing_dispositions` does."""
     with engine_errors():
-        counted = dispositions(work).groupBy("disposition").count().collect()
+        counted = standing_dispositions(work).groupBy("disposition").count().collect()
     return {row["disposition"]: row["count"] for row in counted}
 
 
@@ -58,15 +58,17 @@ def decisive_rows(work: Workspace, pages: DataFrame | None) -> DataFrame:
         copies = rows.where("survivor IS NOT NULL")
         return standing.unionByName(copies.join(survivors, on="survivor", how="left_semi"))
 
-    return lsm.newest(lsm.layers(work, DISPOSITIONS, some=pages is not None), "url", select_rows)
+    return lsm.newest_rows(
+        lsm.layer_frames(work, DISPOSITIONS, some=pages is not None), "url", select_rows
+    )
 
 
 def indexed_pages(work: Workspace) -> DataFrame:
     """The pages that are indexed: `url`, `round`, and `rank`, with those that each stands for."""
     fit = "disposition IN ('indexed', 'dropped_duplicate')"
     pages, count = work.scratch(
-        lsm.newest(
-            lsm.layers(work, DISPOSITIONS),
+        lsm.newest_rows(
+            lsm.layer_frames(work, DISPOSITIONS),
             "url",
             lambda layer: layer.where(fit).select(
                 "url", "round", "survivor", (F.col("copy_count") > 0).alias("has_copies")

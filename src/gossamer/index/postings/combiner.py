@@ -55,8 +55,7 @@ class Combiner:
             [of_term.tobytes() for of_term in pairs.values()],
         ]
         return pa.Table.from_arrays(
-            [pa.array(column, of.type) for column, of in zip(columns, RUN, strict=True)],
-            schema=RUN,
+            [pa.array(column, of.type) for column, of in zip(columns, RUN, strict=True)], schema=RUN
         )
 
 

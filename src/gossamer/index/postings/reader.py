@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.index.format.analysis import compose, plain_analyzer
+from gossamer.index.format.analysis import compose_characters, plain_analyzer
 from gossamer.index.postings.blocks import NO_POSTINGS, Partition, open_mapped, partition_of
 from gossamer.index.postings.retrieval import (
     NO_DOCUMENTS,
@@ -111,7 +111,7 @@ class PostingsReader:
 
     def search(self, text: str, *, every: bool = True, limit: int = 10) -> list[Hit]:
         """The best pages that have all words of a text (`every`), or any of them."""
-        words = Counter(self._words.analyze(compose(text)))
+        words = Counter(self._words.analyze(compose_characters(text)))
         best = self.find(words, every=every, limit=limit).best
         urls = self._numbered.urls(best.documents.tolist())
         return [Hit(url, score) for url, score in zip(urls, best.sums.tolist(), strict=True)]

@@ -12,12 +12,12 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.index.format import selection
-from gossamer.index.format.analysis import compose, plain_analyzer
+from gossamer.index.format.analysis import compose_characters, plain_analyzer
 from gossamer.index.postings.blocks import PartitionWriter
 from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
 from gossamer.index.postings.retrieval import document_norm
 from gossamer.state import sorted_parts
-from gossamer.state.heartbeats import Heartbeat, clear
+from gossamer.state.heartbeats import Heartbeat, clear_heartbeats
 from gossamer.storage import task_output
 from gossamer.tables import NUMBERED
 
@@ -62,7 +62,7 @@ class ReduceTask:
 
 
 def run(work: Workspace) -> StepReport:
-    clear(work.root, "postings")
+    clear_heartbeats(work.root, "postings")
     with work.step("postings", work.round) as draft:
         found = work.engine.map_tasks(
             map_tasks(work), map_documents, task_output.YIELD, task_output.YIELD_DDL
@@ -81,13 +81,17 @@ def run(work: Workspace) -> StepReport:
 
 def map_tasks(work: Workspace) -> list[MapTask]:
     """The map tasks, which share the documents that can be found."""
-    chosen = selection.dispositions(work).where("disposition = 'indexed'").select("url", "round")
+    chosen = (
+        selection.standing_dispositions(work)
+        .where("disposition = 'indexed'")
+        .select("url", "round")
+    )
     dealt = (
         work.read("documents")
         .join(chosen, on=["url", "round"], how="inner")
         .select("url", *TEXT_COLUMNS, _part("url", work))
     )
-    shares = sorted_parts.parts(_sort_by_part(work, dealt, "url"))
+    shares = sorted_parts.files_of_parts(_sort_by_part(work, dealt, "url"))
     counts = [sum(file.rows for file in files) for files in shares.values()]
     attempts = work.scratch_attempt(), work.store.attempt("numbered")
     return [
@@ -136,7 +140,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
 def document_terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
     """The terms of a document, each as often as it occurs."""
     for name in TEXT_COLUMNS:
-        yield from words.analyze(compose(row[name]))
+        yield from words.analyze(compose_characters(row[name]))
 
 
 def reduce_tasks(work: Workspace, runs: Layer | None) -> list[ReduceTask]:
@@ -148,7 +152,7 @@ def reduce_tasks(work: Workspace, runs: Layer | None) -> list[ReduceTask]:
     attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
     return [
         ReduceTask(work.root, part, parts, _paths(work, of_part), attempt)
-        for part, of_part in sorted_parts.parts(
+        for part, of_part in sorted_parts.files_of_parts(
             _sort_by_part(work, shuffled, "term", "first")
         ).items()
     ]

@@ -37,7 +37,7 @@ ARCS_PER_BIT = 1_000
 than 10; a file of a megabyte may stand for 10^13 arcs, which would fill any disk."""
 
 
-def adopt(source: Path, target: Path) -> BvGraph:
+def adopt_graph(source: Path, target: Path) -> BvGraph:
     """Copy a graph to files that did not exist, and open these. Both paths lack an ending.
 
     Raises StoreError, with the path of the source, if its files are missing, damaged, or those of

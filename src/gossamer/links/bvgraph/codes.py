@@ -64,7 +64,7 @@ def write_bits(words: Words, at: int, value: np.uint64, width: int) -> int:
 
 
 @compiled
-def peek(words: Words, at: int) -> np.uint64:
+def peek_bits(words: Words, at: int) -> np.uint64:
     """The 64 bits from a position on."""
     word, bit = at >> 6, np.uint64(at & 63)
     first = native(words[word]) if word < words.size else _ZERO
@@ -77,7 +77,7 @@ def peek(words: Words, at: int) -> np.uint64:
 @compiled
 def read_bits(words: Words, at: int, width: int) -> int:
     """A number of `width` bits, at most 63."""
-    return int(np.int64(peek(words, at) >> np.uint64(WORD_BITS - width))) if width else 0
+    return int(np.int64(peek_bits(words, at) >> np.uint64(WORD_BITS - width))) if width else 0
 
 
 @compiled
@@ -88,12 +88,12 @@ def write_unary(words: Words, at: int, n: int) -> int:
 @compiled
 def read_unary(words: Words, at: int) -> tuple[int, int]:
     """A number in unary, and the position after it."""
-    zeros = leading_zeros(peek(words, at))
+    zeros = leading_zeros(peek_bits(words, at))
     if zeros < WORD_BITS:
         return zeros, at + zeros + 1
     n = WORD_BITS
     while n < MAX_UNARY:
-        zeros = leading_zeros(peek(words, at + n))
+        zeros = leading_zeros(peek_bits(words, at + n))
         n += zeros
         if zeros < WORD_BITS:
             return n, at + n + 1
@@ -120,7 +120,7 @@ def write_gamma(words: Words, at: int, n: int) -> int:
 @compiled
 def read_gamma(words: Words, at: int) -> tuple[int, int]:
     """A number in γ, and the position after it."""
-    ahead = peek(words, at)
+    ahead = peek_bits(words, at)
     exponent = leading_zeros(ahead)
     if exponent > MAX_EXPONENT:
         return 0, BROKEN
@@ -154,7 +154,7 @@ def write_zeta(words: Words, at: int, n: int, k: int) -> int:
 @compiled
 def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
     """A number in ζ_k, and the position after it."""
-    ahead = peek(words, at)
+    ahead = peek_bits(words, at)
     h = leading_zeros(ahead)
     if h * k + k > MAX_EXPONENT:  # which no unary code of more than 64 bits satisfies either
         return 0, BROKEN
@@ -162,7 +162,7 @@ def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
     width = h * k + k - 1
     at += h + 1
     if h + 2 + width > WORD_BITS:
-        ahead = peek(words, at)  # the code ends beyond these bits
+        ahead = peek_bits(words, at)  # the code ends beyond these bits
     else:
         ahead <<= np.uint64(h + 1)
     short = int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - width))) >> 1
@@ -177,7 +177,7 @@ def copy_bits(words: Words, at: int, source: Words, begin: int, bits: int) -> in
     done = 0
     while done < bits:
         width = min(WORD_BITS, bits - done)
-        value = peek(source, begin + done) >> np.uint64(WORD_BITS - width)
+        value = peek_bits(source, begin + done) >> np.uint64(WORD_BITS - width)
         write_bits(words, at + done, value, width)
         done += width
     return at + bits

@@ -26,7 +26,7 @@ from gossamer.links.bvgraph.encoding import encode_rows
 from gossamer.links.bvgraph.properties import Properties
 from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
-from gossamer.storage.local_copies import local
+from gossamer.storage.local_copies import local_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -269,7 +269,7 @@ def with_ending(base: str | Path, ending: str) -> str:
 def map_words(path: str) -> Words:
     """The words of a file. A last one that is not whole is filled with zeros, in memory."""
     try:
-        here = local(path)
+        here = local_copy(path)
         size = here.stat().st_size
         if size and not size % WORD_BYTES:
             return np.asarray(np.memmap(here, np.uint64, "r"))

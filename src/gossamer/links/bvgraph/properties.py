@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY, Shape
 from gossamer.storage.errors import system_error
-from gossamer.storage.local_copies import local
+from gossamer.storage.local_copies import local_copy
 
 GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
 MAX_NODES = 1 << 40
@@ -44,7 +44,7 @@ class Properties(NamedTuple):
 def read_properties(path: str) -> Properties:
     """Read a file of properties. Raises StoreError for a graph of another kind."""
     try:
-        with local(path).open("rb") as file:
+        with local_copy(path).open("rb") as file:
             text = file.read(MAX_BYTES).decode("latin-1")
     except OSError as error:
         raise system_error(error, path) from None

@@ -57,7 +57,7 @@ def sort_run(task: RunToSort) -> Iterator[Row]:
     numbers = task.numbers.load(task.root)
     sources, targets = task_files.load_array(f"{task.root}/{task.places}")
     rows = rows_of_arcs(sources, targets, numbers.size)
-    for kind, each in ((arc_runs.FORWARD, rows), (arc_runs.TRANSPOSED, transpose(*rows))):
+    for kind, each in ((arc_runs.FORWARD, rows), (arc_runs.TRANSPOSED, transpose_arcs(*rows))):
         numbered = number_rows(numbers, *each)
         yield arc_runs.write_run(task.root, task.scratch, kind, task.number, numbered)
 
@@ -74,12 +74,12 @@ def rows_of_arcs(sources: Indices, targets: Indices, nodes: int) -> tuple[Number
     for n in range(sources.size):
         by_target[free[targets[n]]] = sources[n]
         free[targets[n]] += 1
-    starts, rows = transpose(starts, by_target)
+    starts, rows = transpose_arcs(starts, by_target)
     return starts, _drop_repeats(starts, rows)
 
 
 @compiled
-def transpose(starts: Numbers, targets: Indices) -> tuple[Numbers, Indices]:
+def transpose_arcs(starts: Numbers, targets: Indices) -> tuple[Numbers, Indices]:
     """Transpose the rows of all nodes."""
     nodes = starts.size - 1
     begins = _row_starts(targets, nodes)

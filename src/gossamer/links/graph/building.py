@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-def build(work: Workspace, now: Covered, counts: dict[str, int]) -> tuple[Layer, ...]:
+def build_graphs(work: Workspace, now: Covered, counts: dict[str, int]) -> tuple[Layer, ...]:
     """Write the graphs of pages and hosts. `now`: what is read."""
     attempt = work.store.attempt("graph")
     shares = vote_reading.share_links(work)

@@ -65,11 +65,11 @@ class Structure(NamedTuple):
     """The nodes of each of the REGIONS."""
 
 
-def structure(graph: Graph) -> Structure:
+def graph_structure(graph: Graph) -> Structure:
     """Count components, and the nodes of the bow tie."""
     rows = WindowedRows(graph)
-    strong, weak = _strong(rows, graph.nodes), weak_components(graph)
-    regions = _regions(rows, strong, weak)
+    strong, weak = _strong_components(rows, graph.nodes), weak_components(graph)
+    regions = _bow_tie_regions(rows, strong, weak)
     counts = np.bincount(regions, minlength=len(REGIONS)).tolist()
     return Structure(
         strong.sizes.size,
@@ -86,7 +86,7 @@ def strong_components(graph: Graph) -> Components:
     One depth-first search, after Tarjan, with the space of Pearce, "A space-efficient algorithm for
     finding strongly connected components" (Information Processing Letters 116, 2016).
     """
-    return _strong(WindowedRows(graph), graph.nodes)
+    return _strong_components(WindowedRows(graph), graph.nodes)
 
 
 def weak_components(graph: Graph) -> Components:
@@ -98,19 +98,19 @@ def weak_components(graph: Graph) -> Components:
     roots = np.arange(graph.nodes, dtype=index_type(graph.nodes))
     first = 0
     for starts, targets in graph.rows():
-        _unite(first, starts, targets, roots)
+        _unite_linked_sets(first, starts, targets, roots)
         first += starts.size - 1
-    count = _number(roots)
+    count = _number_sets(roots)
     return Components(roots, np.bincount(roots, minlength=count))
 
 
 def bow_tie(graph: Graph) -> Marks:
     """The region of each node: an index of REGIONS."""
     rows = WindowedRows(graph)
-    return _regions(rows, _strong(rows, graph.nodes), weak_components(graph))
+    return _bow_tie_regions(rows, _strong_components(rows, graph.nodes), weak_components(graph))
 
 
-def _strong(rows: WindowedRows, nodes: int) -> Components:
+def _strong_components(rows: WindowedRows, nodes: int) -> Components:
     kind = index_type(nodes)
     low, below, parent = (np.zeros(nodes, kind) for _ in range(3))
     above = np.full(nodes, UNLISTED, kind)
@@ -118,13 +118,13 @@ def _strong(rows: WindowedRows, nodes: int) -> Components:
     counters = np.array([0, NONE, NONE, 0, 0])
     node = 0 if nodes else NONE
     while node != NONE:
-        node = _connect(*rows.around(node), low, above, below, parent, heads, counters)
+        node = _search_components(*rows.around(node), low, above, below, parent, heads, counters)
     numbers = -1 - low
     return Components(numbers, np.bincount(numbers))
 
 
 @compiled
-def _connect(
+def _search_components(
     first: int,
     starts: Numbers,
     targets: Indices,
@@ -165,13 +165,13 @@ def _connect(
             index += 1
             row = targets[starts[node - first] : starts[node - first + 1]]
             low[node], heads[node] = index, True
-            top = _visit(node, row, low, above, below, parent, heads)
+            top = _visit_node(node, row, low, above, below, parent, heads)
             continue
         top = below[node]
         if top != NONE:
             above[top] = NONE
         if heads[node]:
-            left = _complete(node, left, count, low, below)
+            left = _complete_component(node, left, count, low, below)
             count += 1
         else:
             below[node], left = left, node
@@ -181,7 +181,7 @@ def _connect(
 
 
 @compiled
-def _visit(
+def _visit_node(
     node: int,
     row: Indices,
     low: Indices,
@@ -213,7 +213,7 @@ def _put_on_top(node: int, top: int, above: Indices, below: Indices) -> None:
 
 
 @compiled
-def _complete(head: int, left: int, component: int, low: Indices, below: Indices) -> int:
+def _complete_component(head: int, left: int, component: int, low: Indices, below: Indices) -> int:
     """Give a component its number: its head, and nodes on the stack; return the stack's top."""
     while left != NONE and low[left] >= low[head]:
         following = below[left]
@@ -224,7 +224,7 @@ def _complete(head: int, left: int, component: int, low: Indices, below: Indices
 
 
 @compiled
-def _unite(first: int, starts: Numbers, targets: Indices, parents: Indices) -> None:
+def _unite_linked_sets(first: int, starts: Numbers, targets: Indices, parents: Indices) -> None:
     """Unite the sets of linked nodes. The root of a set is its smallest node."""
     for row in range(starts.size - 1):
         for at in range(starts[row], starts[row + 1]):
@@ -239,7 +239,7 @@ def _unite(first: int, starts: Numbers, targets: Indices, parents: Indices) -> N
 
 
 @compiled
-def _number(parents: Indices) -> int:
+def _number_sets(parents: Indices) -> int:
     """Replace the parents of nodes, which are not larger, by the numbers of their sets."""
     count = 0
     for node in range(parents.size):
@@ -251,7 +251,7 @@ def _number(parents: Indices) -> int:
     return count
 
 
-def _regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
+def _bow_tie_regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
     """The regions, by what reaches the core and so on; marks spread from component to component."""
     numbers = strong.numbers
     if not numbers.size:
@@ -261,11 +261,11 @@ def _regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
     marks = np.zeros(strong.sizes.size, np.uint8)
     core = strong.largest
     marks[core] = TO_CORE | FROM_CORE
-    _mark(rows, upwards, numbers, marks, TO_CORE, along=False)
+    _mark_components(rows, upwards, numbers, marks, TO_CORE, along=False)
     marks[marks & TO_CORE > 0] |= FROM_IN
-    _mark(rows, downwards, numbers, marks, FROM_CORE | FROM_IN, along=True)
+    _mark_components(rows, downwards, numbers, marks, FROM_CORE | FROM_IN, along=True)
     marks[marks & FROM_CORE > 0] |= TO_OUT
-    _mark(rows, upwards, numbers, marks, TO_OUT, along=False)
+    _mark_components(rows, upwards, numbers, marks, TO_OUT, along=False)
     of_nodes = marks[numbers]
     is_core = numbers == core
     regions = np.full(numbers.size, DISCONNECTED, np.uint8)
@@ -277,17 +277,19 @@ def _regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
     return regions
 
 
-def _mark(
+def _mark_components(
     rows: WindowedRows, order: Numbers, numbers: Indices, marks: Marks, spread: int, *, along: bool
 ) -> None:
     """Spread marks of components along links, or against them, node by node in this order."""
     at = 0
     while at < order.size:
-        at = _spread(*rows.around(int(order[at])), order, at, numbers, marks, spread, along)
+        at = _spread_component_marks(
+            *rows.around(int(order[at])), order, at, numbers, marks, spread, along
+        )
 
 
 @compiled
-def _spread(
+def _spread_component_marks(
     first: int,
     starts: Numbers,
     targets: Indices,

@@ -38,7 +38,7 @@ class Covered(msgspec.Struct, frozen=True):
     """The version of the crawl."""
     links: int
     responses: int
-    """The versions that committed the oldest rows (`unread.oldest`)."""
+    """The versions that committed the oldest rows (`unread.oldest_unread`)."""
 
 
 class UnreadFiles(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ class UnreadFiles(msgspec.Struct, frozen=True):
 def covered_now(work: Workspace) -> Covered:
     """All that the crawl has now."""
     links, responses = (
-        unread.oldest(work.store.manifest.layers(table.name)) for table in (LINKS, RESPONSES)
+        unread.oldest_unread(work.store.manifest.layers(table.name)) for table in (LINKS, RESPONSES)
     )
     return Covered(work.store.manifest.version, links, responses)
 

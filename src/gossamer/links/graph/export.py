@@ -61,7 +61,7 @@ class _Links(NamedTuple):
     dst: Numbers
 
 
-def export(work: Workspace, kind: str, path: Path) -> int:
+def export_graph(work: Workspace, kind: str, path: Path) -> int:
     """Write the links of the graph of pages ("page") or hosts ("host"); return their number.
 
     The ending of the path decides on the format. Raises UsageError for an unknown one, for a graph
@@ -104,7 +104,7 @@ def _complete(path: Path, codec: str | None) -> Iterator[Any]:
             partial.unlink()
 
 
-def _batches(graph: StoredGraph) -> Iterator[_Links]:
+def _export_batches(graph: StoredGraph) -> Iterator[_Links]:
     """All links, about BATCH_LINKS at a time."""
     kept: list[_Links] = []
     first = size = 0
@@ -120,7 +120,7 @@ def _batches(graph: StoredGraph) -> Iterator[_Links]:
 
 
 def _by_url(graph: StoredGraph) -> Iterator[pa.RecordBatch]:
-    for links in _batches(graph):
+    for links in _export_batches(graph):
         nodes, places = np.unique(np.concatenate(links), return_inverse=True)
         urls = name_arrays.urls_of(graph.names.take(nodes).cast(LONG))
         ends = (urls.take(pa.array(end)) for end in np.split(places, 2))
@@ -132,13 +132,13 @@ def _text(graph: StoredGraph, out: Any) -> None:
         _write(out, links.column("src"), "\t", links.column("dst"), "\n")
 
 
-def _parquet(graph: StoredGraph, out: Any) -> None:
+def _write_parquet(graph: StoredGraph, out: Any) -> None:
     with pq.ParquetWriter(out, _SCHEMA, compression="zstd") as writer:
         for links in _by_url(graph):
             writer.write_batch(links)
 
 
-def _graphml(graph: StoredGraph, out: Any) -> None:
+def _write_graphml(graph: StoredGraph, out: Any) -> None:
     out.write(_HEAD.encode())
     nodes = np.arange(graph.forward.nodes)
     names = graph.names.take(nodes)
@@ -146,14 +146,14 @@ def _graphml(graph: StoredGraph, out: Any) -> None:
         _digits(each.outdegrees(0, nodes.size)) for each in (graph.forward, graph.transposed)
     )
     urls = (name_arrays.urls_of(each.cast(LONG)) for each in (names, host_prefixes(names)))
-    values = *map(_xml, urls), inlinks, outlinks
+    values = *map(_escape_graphml, urls), inlinks, outlinks
     data = [
         text
         for (name, _), column in zip(_KEYS, values, strict=True)
         for text in (f'<data key="{name}">', column, "</data>")
     ]
     _write(out, '<node id="n', _digits(nodes), '">', *data, "</node>\n")
-    for src, dst in _batches(graph):
+    for src, dst in _export_batches(graph):
         _write(out, '<edge source="n', _digits(src), '" target="n', _digits(dst), '"/>\n')
     out.write(_TAIL.encode())
 
@@ -173,7 +173,7 @@ def _digits(numbers: Numbers) -> pa.Array:
     return pa.array(numbers).cast(LONG)
 
 
-def _xml(texts: pa.Array) -> pa.Array:
+def _escape_graphml(texts: pa.Array) -> pa.Array:
     for char, escape in _ESCAPES.items():
         texts = pc.replace_substring(texts, char, escape)
     return pc.replace_substring_regex(texts, _NO_XML, "\N{REPLACEMENT CHARACTER}")
@@ -182,6 +182,6 @@ def _xml(texts: pa.Array) -> pa.Array:
 FORMS: Mapping[str, Callable[[StoredGraph, Any], None]] = {
     ".tsv": _text,
     ".txt": _text,
-    ".parquet": _parquet,
-    ".graphml": _graphml,
+    ".parquet": _write_parquet,
+    ".graphml": _write_graphml,
 }

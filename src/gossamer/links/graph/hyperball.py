@@ -107,7 +107,7 @@ def _estimate_harmonic(
         steps += 1
         at = 0
         for window in rows.along(changed):
-            unite = partial(_unite, *window, changed, at, counters, grown, is_met)
+            unite = partial(_unite_counters, *window, changed, at, counters, grown, is_met)
             bounds = _span_bounds(window.targets, graph.nodes, workers)
             *_, at = threads.map(unite, bounds[:-1], bounds[1:])
         met = np.flatnonzero(is_met)
@@ -152,7 +152,7 @@ def _add_nodes(counters: Words, registers: int, seed: np.uint64) -> None:
 
 
 @compiled
-def _unite(
+def _unite_counters(
     first: int,
     starts: Numbers,
     targets: Indices,

@@ -21,19 +21,13 @@ import pyarrow as pa
 
 from gossamer.errors import StoreError, UsageError
 from gossamer.links.bvgraph import REMEDY
-from gossamer.links.bvgraph.adoption import adopt
+from gossamer.links.bvgraph.adoption import adopt_graph
 from gossamer.links.bvgraph.files import with_ending
 from gossamer.links.graph import arc_runs, name_arrays, task_files, url_lists
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs, transpose_rows
 from gossamer.links.graph.building import write_graphs
 from gossamer.links.graph.covered_links import Imported
-from gossamer.links.graph.numbering import (
-    NAMES,
-    PLACES,
-    number_names,
-    save_names,
-    sort_distinct,
-)
+from gossamer.links.graph.numbering import NAMES, PLACES, number_names, save_names, sort_distinct
 from gossamer.links.graph.stored_graph import is_imported
 from gossamer.storage import parquet, task_output
 from gossamer.storage.errors import disk_errors
@@ -102,7 +96,7 @@ def run(
         raise UsageError(work.root, "has a link graph already", remedy)
     scratch = work.scratch_attempt()
     with work.step("graph", work.round) as draft, workshop(work.root, scratch) as here:
-        graph = adopt(given.base, here / NAME)
+        graph = adopt_graph(given.base, here / NAME)
         found = url_lists.read_url_list(work, given.urls, graph.nodes)
         for line in url_lists.bad_lines(found, given.urls) if found.bad_lines else ():
             report(line)

@@ -75,13 +75,8 @@ class _DirectionSearch:
         return found
 
 
-def surroundings(
-    forward: Graph,
-    transposed: Graph,
-    centre: int,
-    depth: int,
-    most: int,
-    weights: Weights,
+def nodes_around(
+    forward: Graph, transposed: Graph, centre: int, depth: int, most: int, weights: Weights
 ) -> Surroundings:
     """At most `most` nodes within `depth` links of a node, itself included.
 

@@ -22,7 +22,7 @@ from gossamer.links.graph import name_arrays, names, task_files
 from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
-from gossamer.storage.local_copies import local
+from gossamer.storage.local_copies import local_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,5 +196,5 @@ def _numbers_of_runs(part: NamesToMerge, file: File) -> list[Slice]:
 
 
 def _open_names(path: str) -> pa.LargeStringArray:
-    with pa.memory_map(str(local(path))) as file:
+    with pa.memory_map(str(local_copy(path))) as file:
         return pa.ipc.open_file(file).get_batch(0).column(0)

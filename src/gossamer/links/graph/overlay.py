@@ -19,7 +19,7 @@ from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr
 from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
-from gossamer.storage.local_copies import local
+from gossamer.storage.local_copies import local_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +189,7 @@ def save_changes(path: str, changes: Changes) -> tuple[int, str]:
 def load_changes(path: str) -> Changes:
     """Map a file of changes into memory. Raises StoreError if it is damaged."""
     try:
-        changes = np.load(local(path), mmap_mode="r", allow_pickle=False)
+        changes = np.load(local_copy(path), mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise system_error(error, path) from None
     except (ValueError, EOFError) as error:

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from gossamer.errors import UsageError
-from gossamer.links.graph.components import structure
+from gossamer.links.graph.components import graph_structure
 from gossamer.links.graph.names import host_name, host_prefix, name_of, url_of
-from gossamer.links.graph.neighbourhood import surroundings
+from gossamer.links.graph.neighbourhood import nodes_around
 from gossamer.links.graph.paths import MAX_VISITED, TooMuch, shortest_path
 from gossamer.links.graph.stored_graph import open_graph
 from gossamer.state.lookup import Lookup
@@ -179,7 +179,7 @@ class LinkGraph:
 
     def neighbourhood(self, name: str, depth: int = 1, most: int = MAX_NEIGHBOURS) -> Neighbourhood:
         """At most `most` pages within `depth` links of a page, in both directions."""
-        found = surroundings(
+        found = nodes_around(
             self._forward, self._transposed, self._number(name), depth, most, self.inlink_counts
         )
         names = self._urls_of(found.nodes.tolist())
@@ -260,7 +260,7 @@ class LinkGraph:
 
     def structure(self) -> Structure:
         """Count components and the parts of the bow tie. Reads the whole graph."""
-        return structure(self._forward)
+        return graph_structure(self._forward)
 
     def degrees(self) -> Degrees:
         """Count links per node. Reads the whole graph."""

@@ -29,4 +29,4 @@ def _update_or_build(work: Workspace, counts: dict[str, int], *, anew: bool) -> 
     now = covered_links.covered_now(work)
     since = None if anew or work.store.damaged("graph") else covered_links.unread_files(work, now)
     layers = None if since is None else graph_changes.overlay_changes(work, now, since, counts)
-    return layers or building.build(work, now, counts)
+    return layers or building.build_graphs(work, now, counts)

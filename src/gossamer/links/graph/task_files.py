@@ -14,7 +14,7 @@ import numpy as np
 
 from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
-from gossamer.storage.local_copies import local
+from gossamer.storage.local_copies import local_copy
 from gossamer.storage.objects.bucket import is_object_url
 from gossamer.storage.places import local_path
 
@@ -67,7 +67,7 @@ def save_array(root: str, attempt: str, name: str, number: int, array: Numbers |
 
 def load_array(path: str) -> Numbers:
     """Map an array into memory."""
-    found: Numbers = np.load(local(path), mmap_mode="r")
+    found: Numbers = np.load(local_copy(path), mmap_mode="r")
     return found
 
 

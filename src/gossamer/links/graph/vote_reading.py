@@ -66,7 +66,7 @@ class Share:
 def share_links(work: Workspace) -> list[Share]:
     """Divide all rows of links among tasks."""
     made = share_files(work, work.paths("links"), tasks=work.engine.workers)
-    return _add_outdated(work, made) if current_links.has_history(work) else made
+    return _add_outdated_votes(work, made) if current_links.has_history(work) else made
 
 
 def share_files(
@@ -109,12 +109,12 @@ def _fill_shares(groups: Iterable[tuple[str, int, int]], most: int) -> Iterator[
         yield [RowGroups(path, tuple(numbers)) for path, numbers in held.items()]
 
 
-def _add_outdated(work: Workspace, made: Sequence[Share]) -> list[Share]:
+def _add_outdated_votes(work: Workspace, made: Sequence[Share]) -> list[Share]:
     """Add to each share the pages in it that answered again later."""
     found = task_files.map_to_files(work, made, write_sources)["scratch"]
     paths = [f"{work.root}/{file.path}" for file in found]
     old = current_links.outdated_pages(work, work.engine.read(paths, SOURCES_DDL))
-    files = sorted_parts.parts(work.scratch_files(old.repartition("share"), by=["share"]))
+    files = sorted_parts.files_of_parts(work.scratch_files(old.repartition("share"), by=["share"]))
     return [
         replace(share, outdated=tuple(file.path for file in files.get(share.number, ())))
         for share in made
@@ -129,11 +129,7 @@ def write_sources(share: Share) -> Iterator[Row]:
     begins = np.flatnonzero(np.diff(pages, prepend=-1) | np.diff(rounds, prepend=-1))
     found = np.unique(np.stack([pages[begins], rounds[begins]]), axis=1)
     file = ParquetWriter(share.root, "scratch", share.scratch, schema=SOURCES)
-    columns = [
-        np.full(found.shape[1], share.number),
-        strings.take(pa.array(found[0])),
-        found[1],
-    ]
+    columns = [np.full(found.shape[1], share.number), strings.take(pa.array(found[0])), found[1]]
     file.write(pa.table(columns, SOURCES.names))
     yield from file.close()
 

@@ -60,7 +60,7 @@ def rank_in_arrays(
     known = known or look_up_nodes(work, graph, kind, dataset.name, fetched_hosts)
     lists = trust.read_lists(work, kind)
     nodes = describe_nodes(work, graph, kind, lists, known, factors_of)
-    preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
+    preference = _preference_vector(nodes, only_trusted=not lists.trusted.is_empty)
     with SpanThreads(graph.forward.nodes, work.engine.workers) as threads:
         result = _fixed_point(work.config.rank, graph, nodes, known, preference, threads)
 
@@ -99,7 +99,7 @@ def _fixed_point(
     return fixed_point(votes, shares, preference, start, config, threads)
 
 
-def _preference(nodes: NodeTraits, *, only_trusted: bool) -> Floats:
+def _preference_vector(nodes: NodeTraits, *, only_trusted: bool) -> Floats:
     """Where ranks flow from: trusted nodes, or all that were fetched; never distrusted ones.
 
     Of a graph of which nothing was fetched, such as an imported one, these are all nodes.

@@ -66,25 +66,27 @@ class _FixedPoint(NamedTuple):
 def rank_by_joins(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     """Rank all pages, or all hosts, and write the ranks."""
     lists = trust.read_lists(work, kind)
-    links, _ = work.scratch(_links(work, kind))
-    nodes, count = work.scratch(_nodes(work, kind, links, lists.trusted, lists.distrusted))
+    links, _ = work.scratch(_joined_links(work, kind))
+    nodes, count = work.scratch(_joined_nodes(work, kind, links, lists.trusted, lists.distrusted))
     if not count:
         return Ranking(lambda: Written(()), 0, 0)
-    preferred = _preferred(work, nodes, only_trusted=not lists.trusted.is_empty)
+    preferred = _preferred_pages(work, nodes, only_trusted=not lists.trusted.is_empty)
     of_ids, _ = work.scratch(_links_of_ids(links, nodes))
     factors = [_farm_factors(nodes)]
     if not lists.distrusted.is_empty:
         factors.append(_distrust_factors(work, nodes, of_ids, count))
     edges, _ = work.scratch(
-        reduce(_weigh, factors, _share_votes(of_ids, work.config.rank.same_domain))
+        reduce(_weigh_links, factors, _share_votes(of_ids, work.config.rank.same_domain))
     )
     states = _first_ranks(work, dataset, nodes, preferred)
     found = find_fixed_point(work, states, edges, work.config.rank)
-    written = _write(work, kind, dataset, nodes.join(found.ranks, on="id", how="inner"))
+    written = _write_joined_ranks(
+        work, kind, dataset, nodes.join(found.ranks, on="id", how="inner")
+    )
     return Ranking(lambda: written, count, found.iterations)
 
 
-def _write(work: Workspace, kind: str, dataset: Dataset, ranks: DataFrame) -> Written:
+def _write_joined_ranks(work: Workspace, kind: str, dataset: Dataset, ranks: DataFrame) -> Written:
     """Write ranks (key, rank), and of pages how many each host has."""
     (key,) = dataset.key
     rows = ranks.withColumnRenamed("key", key)
@@ -96,7 +98,7 @@ def _write(work: Workspace, kind: str, dataset: Dataset, ranks: DataFrame) -> Wr
     return Written(layers, sizes=(work.write(of_hosts, HOST_SIZES.name, work.round),))
 
 
-def _preferred(work: Workspace, nodes: DataFrame, *, only_trusted: bool) -> DataFrame:
+def _preferred_pages(work: Workspace, nodes: DataFrame, *, only_trusted: bool) -> DataFrame:
     """Where ranks flow from (id, preference), as in arrays."""
     chosen = nodes.where("trusted" if only_trusted else "fetched").where("NOT distrusted")
     preferred, count = work.scratch(chosen.select("id"))
@@ -113,14 +115,14 @@ def _farm_factors(nodes: DataFrame) -> DataFrame:
     return farmed.select(F.col("id").alias("src"), F.col("farm_factor").alias("factor"))
 
 
-def _weigh(edges: DataFrame, factors: DataFrame) -> DataFrame:
+def _weigh_links(edges: DataFrame, factors: DataFrame) -> DataFrame:
     """Multiply the shares of edges (src, dst, share) by factors (src, factor)."""
     share = F.col("share") * F.coalesce("factor", F.lit(1.0))
     joined = edges.join(factors, on="src", how="left")
     return joined.select("src", "dst", share.alias("share"))
 
 
-def _links(work: Workspace, kind: str) -> DataFrame:
+def _joined_links(work: Workspace, kind: str) -> DataFrame:
     """The links between pages or between hosts (src, dst), each once, and the ids of both ends.
 
     Fact (Sail 0.7.2): xxhash64 panics in some plans with joins if all values of its column are
@@ -134,7 +136,7 @@ def _links(work: Workspace, kind: str) -> DataFrame:
     return links.distinct().select(*ENDS, *ids)
 
 
-def _nodes(
+def _joined_nodes(
     work: Workspace, kind: str, links: DataFrame, trusted: Listed, distrusted: Listed
 ) -> DataFrame:
     """All nodes: key, id, domain, farm_factor, and if they are fetched, trusted, distrusted."""
@@ -245,10 +247,10 @@ def find_fixed_point(
     iteration, error = 0, float("inf")
     while error > config.tolerance and iteration < config.iterations:
         if cycle.is_over:
-            before, state = state, _extrapolate(state)
+            before, state = state, _extrapolate_ranks(state)
             cycle.extrapolated()
         iteration += 1
-        state, change = _advance(work, state, edges, config.damping)
+        state, change = _advance_ranks(work, state, edges, config.damping)
         if cycle.keeps(change):
             error = error_bound(change, config.damping)
         else:
@@ -275,7 +277,7 @@ def _first_state(work: Workspace, start: DataFrame, edges: DataFrame) -> _State:
     return _State(rows, (carried,) * KEPT, np.zeros((KEPT, KEPT)))
 
 
-def _advance(
+def _advance_ranks(
     work: Workspace, state: _State, edges: DataFrame, damping: float
 ) -> tuple[_State, float]:
     """The state of which T(x) of the newest ranks x is the newest, and ‖T(x) − x‖₁."""
@@ -309,7 +311,7 @@ def _advance(
     return _State(moved, (carried, *state.carried[:-1]), products), change
 
 
-def _extrapolate(state: _State) -> _State:
+def _extrapolate_ranks(state: _State) -> _State:
     """The state of which a combination of the last images is the newest."""
     found = [float(weight) for weight in extrapolation_weights(state.products)]
     newest = reduce(add, (weight * _rank(number) for number, weight in enumerate(found)))

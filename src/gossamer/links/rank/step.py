@@ -33,7 +33,7 @@ def run(work: Workspace) -> StepReport:
         fetched_hosts, writing = None, {}
         factors_of = {row["host"]: row["farm_factor"] for row in trust.farm_factors(work).collect()}
         for kind, dataset in KINDS.items():
-            done = _rank(work, kind, dataset, fetched_hosts, factors_of)
+            done = _rank_nodes(work, kind, dataset, fetched_hosts, factors_of)
             fetched_hosts = done.fetched_hosts
             writing[kind] = thread.submit(done.write)  # while hosts are ranked
             draft.counts[f"{kind}s"] = done.nodes
@@ -46,7 +46,7 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def _rank(
+def _rank_nodes(
     work: Workspace,
     kind: str,
     dataset: Dataset,

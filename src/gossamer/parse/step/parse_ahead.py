@@ -46,7 +46,7 @@ from gossamer.parse.step.planning import create_job
 from gossamer.parse.step.stored_responses import Piece
 from gossamer.state import pausing
 from gossamer.state.finished_files import take_notes
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import opening, parquet
 from gossamer.storage.store import File
 from gossamer.storage.task_output import YIELD
@@ -127,7 +127,7 @@ class Ahead:
         # Scratch files of its own, which outlive the step that is running.
         self._work = replace(work, _engine=work.engine, _scratch=[])
         self._began = True
-        clear(work.root, "parse")
+        clear_heartbeats(work.root, "parse")
         folder = self._work.scratch_attempt()
         watcher = threading.Thread(target=self._watch, args=(folder,), daemon=True)
         watcher.start()
@@ -144,7 +144,7 @@ class Ahead:
         if self._job is None:
             return Done()
         self._join()
-        clear(self._work.root, "parse")
+        clear_heartbeats(self._work.root, "parse")
         with self._guard:
             results, spent = tuple(self._results), self._notable()
         if _aims(job) != _aims(self._job):
@@ -181,7 +181,7 @@ class Ahead:
             waiting += take_notes(work.root, folder)
             self._tasks = [task for task in self._tasks if task.is_alive()]
             while waiting and len(self._tasks) < most:
-                if pausing.reason(work.root, min_free_gb) is not None:
+                if pausing.pause_reason(work.root, min_free_gb) is not None:
                     break
                 if self._job is None and not self._prepared(folder, most):
                     return

@@ -22,10 +22,10 @@ from gossamer.parse.step.parse_ahead import Done
 from gossamer.parse.step.parse_task import UNREADABLE_DDL, parse_share
 from gossamer.parse.step.planning import create_job
 from gossamer.parse.step.stored_responses import Piece, pieces, taper_pieces
-from gossamer.state.heartbeats import clear
+from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import parquet
 from gossamer.storage.store import Layer
-from gossamer.storage.task_output import YIELD, YIELD_DDL, balance, counts_of, layers_of
+from gossamer.storage.task_output import YIELD, YIELD_DDL, balance_files, counts_of, layers_of
 from gossamer.tables import DOCUMENTS, HOSTS, LINKS, RESPONSES, REWRITTEN, UNPARSED, WARC
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None])
     }
     counts: Counter[str] = Counter()
     for round_ in rounds:
-        clear(work.root, "parse")
+        clear_heartbeats(work.root, "parse")
         announce("parse", round_)
         links = work.store.files(LINKS.name, round_)
         rows = parse_round(work, replace(job, round=round_), links=links)
@@ -176,7 +176,7 @@ def parse_round(
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
     new, old = (taper_pieces(some, workers) for some in cut)
     tasks = max(len(new), len(old), 1)
-    robots, before = (balance(some, tasks) for some in (hosts, links))
+    robots, before = (balance_files(some, tasks) for some in (hosts, links))
     parts = zip_longest(new, old, robots, before, fillvalue=())
     shares = [
         Share(number, tuple(fetched), tuple(again), paths(known), paths(linked))

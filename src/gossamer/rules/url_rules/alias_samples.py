@@ -77,7 +77,7 @@ def rules_with_open_samples(work: Workspace, rules: DataFrame, answers: DataFram
     uses = F.explode("rules").alias("rule")
     samples = [
         layer.where("sampled").select("url", "target", uses).join(rules, on="rule", how="left_semi")
-        for layer in lsm.layers(work, ALIASES)
+        for layer in lsm.layer_frames(work, ALIASES)
     ]
     sampled, _ = work.scratch(reduce(DataFrame.union, samples))
     active = lsm.rows_for(work, ALIASES, sampled.select("url")).where("active").select("url")

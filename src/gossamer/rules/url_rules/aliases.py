@@ -101,7 +101,7 @@ def find_alias_changes(
     returning, _ = work.scratch(
         _returning_aliases(work, some_new, dropped if number else None, answers), ALIASES.ddl
     )
-    rows, count = work.scratch(lsm.newest([plain, returning], "url"))
+    rows, count = work.scratch(lsm.newest_rows([plain, returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
         F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
@@ -126,12 +126,12 @@ def _newly_rewritten(
         return work.engine.read([], _KNOWN_DDL), 0
     www = F.concat(F.lit("www."), F.col("host")).alias("host")
     hosts = started.select("host").union(started.select(www)).distinct()
-    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, PAGES)]
+    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layer_frames(work, PAGES)]
     interval_ms = int(work.config.update.interval_days * 86_400_000)
     answered = answers.where("outcome IN ('ok', 'unchanged')").select(
         "url", F.lit(work.now_ms() + interval_ms).alias("now_due_ms")
     )
-    known, _ = work.scratch(lsm.newest(cut, "url"))
+    known, _ = work.scratch(lsm.newest_rows(cut, "url"))
     found = (
         met.withColumn("host", host_column(F.col("url")))
         .join(hosts, on="host", how="left_semi")
@@ -233,8 +233,11 @@ def _new_aliases(
         alias_samples.choose_samples(placed.where("place = 1"), work.config.url_rules.sample)
     )
     targets = chosen.where("NOT fetched").select("target")
-    cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
-    had = lsm.newest(cut, "url").where("sampled").select("target").distinct()
+    cut = [
+        layer.join(targets, on="target", how="left_semi")
+        for layer in lsm.layer_frames(work, ALIASES)
+    ]
+    had = lsm.newest_rows(cut, "url").where("sampled").select("target").distinct()
     compared = chosen.join(had, on="target", how="left_anti").select("url", F.lit(1).alias("one"))
     drawn_now = F.col("one").isNotNull()
     return placed.join(compared, on="url", how="left").select(
@@ -252,8 +255,8 @@ def _returning_aliases(
     """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
     parts = []
     if dropped is not None:
-        stack = [*lsm.layers(work, ALIASES), *(() if new is None else (new,))]
-        used = lsm.newest(stack, "url").where("active")
+        stack = [*lsm.layer_frames(work, ALIASES), *(() if new is None else (new,))]
+        used = lsm.newest_rows(stack, "url").where("active")
         urls = used.select("url", F.explode("rules").alias("rule"))
         urls = urls.join(dropped, on="rule", how="left_semi").select("url").distinct()
         parts.append(used.join(urls, on="url", how="left_semi"))
@@ -271,9 +274,10 @@ def _returning_aliases(
     )
     if count:
         cut = [
-            layer.join(dead, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)
+            layer.join(dead, on="target", how="left_semi")
+            for layer in lsm.layer_frames(work, ALIASES)
         ]
-        parts.append(lsm.newest(cut, "url").where("active"))
+        parts.append(lsm.newest_rows(cut, "url").where("active"))
         if new is not None:
             parts.append(new.join(dead, on="target", how="left_semi"))
     if new is not None:
@@ -323,11 +327,11 @@ def _changed_pages(
     there = lsm.rows_for(work, PAGES, targets).where("status = 'fetched'").select("url")
     stored = [
         layer.join(fetched.select(F.col("url").alias("target")), on="target", how="left_semi")
-        for layer in lsm.layers(work, ALIASES)
+        for layer in lsm.layer_frames(work, ALIASES)
     ]
     stands = fetched.union(there).distinct().select(F.col("url").alias("target"))
     replaced = (
-        lsm.newest(stored, "url")
+        lsm.newest_rows(stored, "url")
         .where("active AND fetched")
         .select("url")
         .union(new.where("fetched").join(stands, on="target", how="left_semi").select("url"))

@@ -162,8 +162,10 @@ def activate_by_host(rows: DataFrame, evidence: int) -> DataFrame:
 def drop_excess_rules(work: Workspace, rows: DataFrame) -> DataFrame:
     """Without new rules that would exceed the limit of their host."""
     hosts = rows.select("host").distinct()
-    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, URL_RULES)]
-    known = lsm.newest(cut, "rule").select("rule", "host", F.lit(0).alias("late"))
+    cut = [
+        layer.join(hosts, on="host", how="left_semi") for layer in lsm.layer_frames(work, URL_RULES)
+    ]
+    known = lsm.newest_rows(cut, "rule").select("rule", "host", F.lit(0).alias("late"))
     late = rows.select("rule", "host", "section", "supports").join(
         known.select("rule"), on="rule", how="left_anti"
     )

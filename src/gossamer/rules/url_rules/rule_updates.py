@@ -41,7 +41,7 @@ def write_active_rules(work: Workspace, changed: DataFrame | None = None) -> tup
     newer = [] if changed is None else [changed]
     if not newer and not work.store.manifest.layers(URL_RULES.name):
         return ()
-    rules = lsm.newest([*lsm.layers(work, URL_RULES), *newer], "rule")
+    rules = lsm.newest_rows([*lsm.layer_frames(work, URL_RULES), *newer], "rule")
     place = ["host", "kind", "name"]
     of_hosts = rules.where(
         (F.col("section") == WHOLE_HOST) & F.col("state").isin(LEARNING, ACTIVE)
@@ -71,8 +71,10 @@ def write_contradicted_rules(work: Workspace, pages: DataFrame) -> tuple[str, ..
     host = host_column(F.col("url")).alias("host")
     hosts = pages.select(host).distinct()
     hosts = hosts.union(hosts.select(F.regexp_replace("host", "^www[.]", "").alias("host")))
-    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, URL_RULES)]
-    known = lsm.newest(cut, "rule").where(
+    cut = [
+        layer.join(hosts, on="host", how="left_semi") for layer in lsm.layer_frames(work, URL_RULES)
+    ]
+    known = lsm.newest_rows(cut, "rule").where(
         (F.col("state") == CONTRADICTED) & (F.col("section") != WHOLE_HOST)
     )
     files = work.scratch_files(known.select("rule").limit(MAX_RULES))
@@ -116,7 +118,7 @@ def add_ended_trials(
     trials, number = work.scratch(lsm.current(work, URL_RULES).where(F.col("state") == TRIAL))
     if not number:
         return changed, count
-    now = lsm.newest([trials, changed.join(trials, on="rule", how="left_semi")], "rule")
+    now = lsm.newest_rows([trials, changed.join(trials, on="rule", how="left_semi")], "rule")
     ended = (
         now.where(F.col("state") == TRIAL)
         .join(
@@ -124,7 +126,7 @@ def add_ended_trials(
         )
         .withColumns({"state": F.lit(LEARNING), "settled": F.lit(False)})
     )
-    return work.scratch(lsm.newest([changed, ended.select(*URL_RULES.column_names)], "rule"))
+    return work.scratch(lsm.newest_rows([changed, ended.select(*URL_RULES.column_names)], "rule"))
 
 
 def apply_rules(
@@ -164,7 +166,9 @@ def settle_rules(
     if alias_changes.counts is None:
         return alias_changes, changed.withColumn("settled", F.lit(True)), count
     counts, _ = work.scratch(alias_changes.counts)
-    touched = lsm.newest([lsm.rows_for(work, URL_RULES, counts.select("rule")), changed], "rule")
+    touched = lsm.newest_rows(
+        [lsm.rows_for(work, URL_RULES, counts.select("rule")), changed], "rule"
+    )
     more = {
         "rewritten": F.col("rewritten") + F.coalesce("more_rewritten", F.lit(0)),
         "sampled": F.col("sampled") + F.coalesce("more_sampled", F.lit(0)),

@@ -231,9 +231,9 @@ def _stored_forms(work: Workspace, new: DataFrame) -> DataFrame:
     of_forms = itself.select(F.col("key").alias("form")).distinct()
     cut = [
         layer.where("kind <> ''").join(of_forms, on="form", how="left_semi")
-        for layer in lsm.layers(work, URL_FORMS)
+        for layer in lsm.layer_frames(work, URL_FORMS)
     ]
-    by_form = lsm.newest(cut, "key").join(wanted, on="key", how="left_anti")
+    by_form = lsm.newest_rows(cut, "key").join(wanted, on="key", how="left_anti")
     # A page that was fetched again replaces itself.
     again = new.select("key", "url")
     stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))

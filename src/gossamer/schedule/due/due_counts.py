@@ -86,7 +86,9 @@ def recount_due(work: Workspace, newer: DataFrame) -> tuple[Layer, ...]:
 
     from gossamer.state import lsm
 
-    known = lsm.newest([*lsm.layers(work, PAGES), newer.select(*PAGES.column_names)], "url")
+    known = lsm.newest_rows(
+        [*lsm.layer_frames(work, PAGES), newer.select(*PAGES.column_names)], "url"
+    )
     rows = known.groupBy(due_slot_column().alias("slot")).agg(F.count("*").alias("pages")).collect()
     return _write_due(work, {DueSlot(*row.slot): row.pages for row in rows if row.slot is not None})
 

@@ -76,8 +76,10 @@ class PagesInView(NamedTuple):
 def pages_in_view(work: Workspace) -> PagesInView:
     """The pages among which the next round, or the next due page, is looked for."""
     if work.now_ms() >= whole_look_ms(work):
-        return PagesInView(lsm.layers(work, PAGES), 0)
-    return PagesInView(lsm.layers(work, PAGES)[1:], work.store.manifest.layers(PAGES.name)[0].rows)
+        return PagesInView(lsm.layer_frames(work, PAGES), 0)
+    return PagesInView(
+        lsm.layer_frames(work, PAGES)[1:], work.store.manifest.layers(PAGES.name)[0].rows
+    )
 
 
 def whole_look_ms(work: Workspace) -> int:
@@ -101,7 +103,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     that may have a due page.
     """
     layers, left_alone = pages_in_view(work)
-    waiting = lsm.newest(layers, "url").where(~is_never_due())
+    waiting = lsm.newest_rows(layers, "url").where(~is_never_due())
     when_ms = due_ms(interval_s(work), is_endless=work.is_endless)
     if work.store.manifest.layers(HOSTS.name):
         hosts = lsm.current(work, HOSTS).select("host", "ready_ms")

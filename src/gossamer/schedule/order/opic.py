@@ -114,7 +114,7 @@ def recount_cash(work: Workspace, rows: DataFrame) -> VirtualPage:
     have paid since, there is more cash than before.
     """
     page = virtual_page(work)
-    known = lsm.newest([*lsm.layers(work, PAGES), rows], "url")
+    known = lsm.newest_rows([*lsm.layer_frames(work, PAGES), rows], "url")
     count, total = known.agg(F.count("*"), F.sum(cash_column(page.given))).collect()[0]
     kept = max(page.brought - (total or 0), 0)
     return VirtualPage(count, kept + (total or 0), page.given, kept)

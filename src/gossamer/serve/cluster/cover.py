@@ -46,7 +46,7 @@ class Cover(NamedTuple):
         return found / (found + self.missing)
 
 
-def best(held: Held) -> Cover | None:
+def best_cover(held: Held) -> Cover | None:
     """The best cover; None if nobody holds anything."""
     states: dict[str, list[tuple[str, Holding]]] = defaultdict(list)
     for holder, holding in held:
@@ -63,7 +63,7 @@ def _cover(held: Sequence[tuple[str, Holding]]) -> Cover:
         holders[holding.shards].append(holder)
     known = {holding.shards: holding for _, holding in held}
     whole = held[0][1].whole
-    chosen = _disjoint(sorted(known), whole)
+    chosen = _disjoint_shards(sorted(known), whole)
     found = [known[shards] for shards in chosen]
     return Cover(
         held[0][1].state,
@@ -75,7 +75,9 @@ def _cover(held: Sequence[tuple[str, Holding]]) -> Cover:
     )
 
 
-def _disjoint(sets: Sequence[tuple[int, ...]], whole: Sequence[int]) -> list[tuple[int, ...]]:
+def _disjoint_shards(
+    sets: Sequence[tuple[int, ...]], whole: Sequence[int]
+) -> list[tuple[int, ...]]:
     """Sets without a common shard that have as many shards as possible, as far as MAX_STEPS tell.
 
     Sets of one division of the shards fit together at once. Only those of two divisions may not.

@@ -1,6 +1,6 @@
 """A node that follows its crawl: it opens its shards of the newest index beside the older ones.
 
-It looks after the other nodes, works out its place among them (`share`), and opens and drops
+It looks after the other nodes, works out its place among them (`node_share`), and opens and drops
 shards as far as `rolling.py` allows. Opening runs in a thread, so the node answers meanwhile.
 """
 
@@ -119,7 +119,7 @@ class Follower:
         if self._newest is None:
             return
         parts, names = self._newest.parts, self._members.names() | {self._name}
-        self._share = tuple(share(self._name, names, parts.shards, self._groups))
+        self._share = tuple(node_share(self._name, names, parts.shards, self._groups))
         reports = {
             report.name: report
             for report in self._members.reports().values()
@@ -191,7 +191,9 @@ class Follower:
             _log.warning("still serving what is open: %s", error)
 
 
-def share(node: str, nodes: Collection[str], shards: Collection[int], groups: int) -> list[int]:
+def node_share(
+    node: str, nodes: Collection[str], shards: Collection[int], groups: int
+) -> list[int]:
     """The shards that a node holds, which is one of `nodes`: all compute it from the same names.
 
     The shards are dealt to a fixed number of groups, and the nodes, too: a node holds the shards of
@@ -200,11 +202,11 @@ def share(node: str, nodes: Collection[str], shards: Collection[int], groups: in
     holds does not depend on how many nodes are there.
     """
     groups = max(min(groups, len(shards)), 1)
-    mine = deal(nodes, groups)[node]
-    return sorted(shard for shard, group in deal(shards, groups).items() if group == mine)
+    mine = deal_shards(nodes, groups)[node]
+    return sorted(shard for shard, group in deal_shards(shards, groups).items() if group == mine)
 
 
-def deal(items: Collection[_T], groups: int) -> dict[_T, int]:
+def deal_shards(items: Collection[_T], groups: int) -> dict[_T, int]:
     """Deal items to groups by rendezvous hashing; the sizes of groups differ by one at most.
 
     The pair of the highest hash comes first (Thaler and Ravishankar, "Using name-based mappings to

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from gossamer.search.broker import Broker, effective_query
 from gossamer.search.messages import Answered, Directed, Reply, Suggest, Suggested
 from gossamer.search.page_filters import page_facts
-from gossamer.serve.cluster.cover import Cover, best
+from gossamer.serve.cluster.cover import Cover, best_cover
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.members import Members
 from gossamer.serve.dispatch.single_flight import SingleFlight
@@ -175,10 +175,7 @@ class Nodes:
         return await self._ask(ask)
 
     async def _ask(
-        self,
-        ask: Callable[[_Parts], Awaitable[tuple[_T | None, bool]]],
-        *,
-        heavy: bool = False,
+        self, ask: Callable[[_Parts], Awaitable[tuple[_T | None, bool]]], *, heavy: bool = False
     ) -> _T | None:
         """An answer, whole if the nodes can give one. Late `heavy` ones are not repeated."""
         answer = None
@@ -226,4 +223,4 @@ class Nodes:
 
     def _best(self) -> Cover | None:
         reports = self._members.reports()
-        return best((at, held) for at, report in reports.items() for held in report.held)
+        return best_cover((at, held) for at, report in reports.items() for held in report.held)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.serve.cluster.cover import best
+from gossamer.serve.cluster.cover import best_cover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def droppable_now(
 
     `mine`: what this node holds, oldest first. `reports`: those of the other nodes, by name.
     """
-    now = best(_holdings(mine, reports))
+    now = best_cover(_node_holdings(mine, reports))
     pending = [each for each in mine if now and each.state != newest and each.version > now.version]
     if pending and not any(
         report.target[0] > pending[-1].version and report.target[1] != pending[-1].state
@@ -82,20 +82,20 @@ def droppable_later(
     Other nodes count only with what they will keep: two must not leave the same shards to each
     other.
     """
-    before = best(_holdings(mine, reports))
+    before = best_cover(_node_holdings(mine, reports))
     left, dropped = list(mine), []
     for each in mine:
         if each is wanted:
             continue
         rest = [other for other in left if other is not each]
-        after = best(_holdings(rest, reports, kept=True))
+        after = best_cover(_node_holdings(rest, reports, kept=True))
         if after and before and after.state == wanted.state and after.share >= before.share:
             left = rest
             dropped.append(each)
     return dropped
 
 
-def _holdings(
+def _node_holdings(
     mine: Sequence[Holding], reports: Mapping[str, Report], *, kept: bool = False
 ) -> Iterator[tuple[str, Holding]]:
     """What nodes hold, by name; of other nodes, only what they will keep, if `kept`."""

@@ -24,15 +24,15 @@ def server_context(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
 
     It checks that the certificate of a node is for the name or address by which the node is known.
     """
-    return _context(ssl.PROTOCOL_TLS_CLIENT, config, folder)
+    return _tls_context(ssl.PROTOCOL_TLS_CLIENT, config, folder)
 
 
 def node_context(config: ServeConfig, folder: str) -> ssl.SSLContext | None:
     """What lets only servers with a certificate connect to a node. As `server_context`."""
-    return _context(ssl.PROTOCOL_TLS_SERVER, config, folder)
+    return _tls_context(ssl.PROTOCOL_TLS_SERVER, config, folder)
 
 
-def _context(protocol: int, config: ServeConfig, folder: str) -> ssl.SSLContext | None:
+def _tls_context(protocol: int, config: ServeConfig, folder: str) -> ssl.SSLContext | None:
     if not any(config.node_files):
         return None
     certificate, key, authority = (Path(folder, name).expanduser() for name in config.node_files)

@@ -54,10 +54,10 @@ def outcome_of(body: bytes) -> AnyReply:
 
 async def next_frame(reader: StreamReader) -> bytes:
     """Read the body of the next frame. Raises BadFrameError; IncompleteReadError at the end."""
-    return await reader.readexactly(_length(await reader.readexactly(_LENGTH.size)))
+    return await reader.readexactly(_frame_length(await reader.readexactly(_LENGTH.size)))
 
 
-def _length(head: bytes) -> int:
+def _frame_length(head: bytes) -> int:
     (length,) = _LENGTH.unpack(head)
     if length > MAX_FRAME:
         raise BadFrameError(f"a frame of {length:,} bytes; at most {MAX_FRAME:,} are allowed")

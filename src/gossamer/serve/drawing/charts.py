@@ -47,7 +47,7 @@ _DOT = Markup('<circle cx="{x:.0f}" cy="{y:.0f}" r="2.2"><title>{words}</title><
 _UNITS = ("", "k", "M", "G", "T")
 
 
-def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
+def bar_chart(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
     """A bar chart. Each value is the label of a bar, its height, and how much of that failed."""
     most = max((whole for _, whole, _ in values), default=0) or 1
     place = min(WIDTH / max(len(values), 1), MAX_BAR)
@@ -66,7 +66,7 @@ def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
     return _frame(drawn, words)
 
 
-def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
+def curve_chart(points: Sequence[tuple[float, float]], words: str) -> Markup:
     """A line through points (time, value), on a scale from 0; empty if there are fewer than two."""
     if len(points) < 2:  # noqa: PLR2004  # a line has two ends
         return Markup("")
@@ -79,7 +79,7 @@ def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
     return _frame(_CURVE.format(first=f"0,{HEIGHT}", points=drawn, last=f"{WIDTH},{HEIGHT}"), words)
 
 
-def degrees(spread: Spread, nodes: str = "pages") -> list[Markup]:
+def degree_chart(spread: Spread, nodes: str = "pages") -> list[Markup]:
     """How many pages have each number of inlinks and of outlinks, without those that have none.
 
     `nodes`: what they are called.
@@ -91,7 +91,7 @@ def degrees(spread: Spread, nodes: str = "pages") -> list[Markup]:
 
 
 def degrees_picture(spread: Spread, nodes: str, style: str) -> Markup:
-    """The charts of `degrees` beside each other, for a file. `style`: CSS."""
+    """The charts of `degree_chart` beside each other, for a file. `style`: CSS."""
     inside = Markup("")
     for number, (_, chart) in enumerate(_degrees(spread, nodes)):
         inside += Markup('<g transform="translate({0})">{1}</g>').format(number * PLOT_WIDTH, chart)

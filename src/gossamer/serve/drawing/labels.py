@@ -14,18 +14,19 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def fitting(text: str, chars: int) -> str:
+def fitting_label(text: str, chars: int) -> str:
     """A text that is at most so wide: the middle of a longer one is left out."""
     if _width(text) <= chars:
         return text
-    return f"{_beginning(text, chars // 3)}…{_beginning(text[::-1], chars - chars // 3 - 1)[::-1]}"
+    end = _label_beginning(text[::-1], chars - chars // 3 - 1)[::-1]
+    return f"{_label_beginning(text, chars // 3)}…{end}"
 
 
 def _width(text: Iterable[str]) -> int:
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _beginning(text: str, chars: int) -> str:
+def _label_beginning(text: str, chars: int) -> str:
     """The beginning of a text that is at most so wide."""
     while _width(text[:chars]) > chars:
         text = text[: min(len(text), chars) - 1]

@@ -65,7 +65,7 @@ class _Place(NamedTuple):
     """Where the label is: -1 left, 1 right, 0 below."""
 
 
-def columns(found: Neighbourhood, href: Href, style: str = "") -> Markup:
+def draw_columns(found: Neighbourhood, href: Href, style: str = "") -> Markup:
     """Draw a neighbourhood in columns. `href`: the link of a page. `style`: CSS, for a file."""
     of_column = _columns(found)
     height = (max(map(len, of_column.values())) + 3) * ROW
@@ -85,8 +85,8 @@ def columns(found: Neighbourhood, href: Href, style: str = "") -> Markup:
             x = middle + side * INNER
             words += _WORDS.format(x=x, y=ROW, anchor=anchor, text=head)
             words += _WORDS.format(x=x, y=height - ROW / 2, anchor=anchor, text=_more(more))
-    drawn = _draw(found, places, href, "columns", _across, CHARS)
-    return _frame(found, "columns", 2 * middle, height, words + drawn, style)
+    drawn = _draw_map(found, places, href, "columns", _curve_across, CHARS)
+    return _frame_map(found, "columns", 2 * middle, height, words + drawn, style)
 
 
 def line(found: Neighbourhood, href: Href) -> Markup:
@@ -113,12 +113,12 @@ def line(found: Neighbourhood, href: Href) -> Markup:
         if column == -1 and found.more_linking:
             say(_more(found.more_linking))
     say(_more(found.more_linked))
-    return _frame(
+    return _frame_map(
         found,
         "line",
         LINE_WIDTH,
         y,
-        words + _draw(found, places, href, "line", _bow, LINE_CHARS),
+        words + _draw_map(found, places, href, "line", _draw_bow, LINE_CHARS),
     )
 
 
@@ -134,7 +134,7 @@ def _columns(found: Neighbourhood) -> Mapping[int, Sequence[int]]:
         if at and page.linking == page.linked:
             both.append(at)
         else:
-            of_column[_column(page)].append(at)
+            of_column[_page_column(page)].append(at)
     for at in both:
         depth = found.pages[at].depth
         fewer = min((depth, -depth), key=lambda column: len(of_column[column]))
@@ -142,13 +142,13 @@ def _columns(found: Neighbourhood) -> Mapping[int, Sequence[int]]:
     return {column: sorted(pages) for column, pages in of_column.items() if pages}
 
 
-def _column(page: Neighbour) -> int:
+def _page_column(page: Neighbour) -> int:
     if page.linked is None or (page.linking is not None and page.linking < page.linked):
         return -page.depth
     return page.depth
 
 
-def _draw(
+def _draw_map(
     found: Neighbourhood,
     places: Mapping[int, _Place],
     href: Href,
@@ -172,7 +172,7 @@ def _draw(
         if not ((dst, src) in shown and dst < src)
     ]
     pages = [
-        _page(
+        _draw_page(
             page,
             places[at],
             href,
@@ -192,7 +192,7 @@ def _is_spoke(found: Neighbourhood, src: int, dst: int) -> bool:
     return ahead or back
 
 
-def _page(page: Neighbour, place: _Place, href: Href, label: str, *, is_here: bool) -> Markup:
+def _draw_page(page: Neighbour, place: _Place, href: Href, label: str, *, is_here: bool) -> Markup:
     radius = min(MIN_RADIUS + 1.2 * log10(page.inlinks + 1), MAX_RADIUS)
     gap = MAX_RADIUS + 4
     return (_HERE if is_here else _PAGE).format(
@@ -208,9 +208,11 @@ def _page(page: Neighbour, place: _Place, href: Href, label: str, *, is_here: bo
     )
 
 
-def _across(start: _Place, end: _Place) -> str:
+def _curve_across(start: _Place, end: _Place) -> str:
     """A curve between columns; within a column, one that bulges to the middle."""
-    x1, x2 = (place.x - 9 * _towards(place, other) for place, other in ((start, end), (end, start)))
+    x1, x2 = (
+        place.x - 9 * _side_towards(place, other) for place, other in ((start, end), (end, start))
+    )
     if start.x == end.x:
         bulge = x1 - start.side * min(40 + abs(end.y - start.y) / 3, INNER * 0.8)
         return _curve((x1, start.y), bulge, (x2, end.y))
@@ -223,13 +225,13 @@ def _curve(start: tuple[float, float], control: float, end: tuple[float, float])
     return f"M{x1:.1f},{y1:.1f} C{control:.1f},{y1:.1f} {control:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
 
 
-def _towards(place: _Place, other: _Place) -> int:
+def _side_towards(place: _Place, other: _Place) -> int:
     if place.x == other.x:
         return place.side
     return 1 if other.x < place.x else -1
 
 
-def _bow(start: _Place, end: _Place) -> str:
+def _draw_bow(start: _Place, end: _Place) -> str:
     """A bow to the left."""
     x = start.x - 9
     bow = x - min(8 + abs(end.y - start.y) / 5, SPINE * 1.1)
@@ -246,10 +248,10 @@ def shorten_url(name: str, here: str, chars: int) -> str:
     if separator:
         same = here.startswith(f"{scheme}://{host}/")
         name = f"/{path}" if same and path else f"{host}/{path}".rstrip("/")
-    return labels.fitting(labels.visible(unquote(name)), chars)
+    return labels.fitting_label(labels.visible(unquote(name)), chars)
 
 
-def _frame(
+def _frame_map(
     found: Neighbourhood, name: str, width: float, height: float, inside: Markup, style: str = ""
 ) -> Markup:
     return _FRAME.format(

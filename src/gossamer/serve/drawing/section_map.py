@@ -108,9 +108,11 @@ def draw_sections(
     `href`: the link of a part; `further`: that of all parts from a place on.
     """
     width, height = SIZES[size]
-    boxes = _boxes(opened, width * height, href, further)
+    boxes = _section_boxes(opened, width * height, href, further)
     places = squarify([box.counts.known for box in boxes], Box(0, 0, width, height))
-    inside = [_draw(box, place, COLOURS[colour]) for box, place in zip(boxes, places, strict=True)]
+    inside = [
+        _draw_box(box, place, COLOURS[colour]) for box, place in zip(boxes, places, strict=True)
+    ]
     name = labels.visible(opened.section or opened.domain)
     return _FRAME.format(
         name=size,
@@ -135,7 +137,7 @@ def label(section: str, around: str) -> str:
     return labels.visible(unquote(name if around else name.removesuffix("/")))
 
 
-def _boxes(opened: OpenSection, area: float, href: Href, further: Further) -> list[_Box]:
+def _section_boxes(opened: OpenSection, area: float, href: Href, further: Further) -> list[_Box]:
     """The boxes of a section, in descending order of their pages."""
     shown = opened.parts.page(MOST)
     shown = shown[: _own_boxes(shown, opened.parts.total, opened.counts.known, area, LEAST_AREA)]
@@ -167,8 +169,8 @@ def _own_boxes(
     return total if own + 1 == total == len(parts) else own
 
 
-def _draw(box: _Box, place: Box, colour: Colour) -> Markup:
-    inside = _fill(box, place, colour)
+def _draw_box(box: _Box, place: Box, colour: Colour) -> Markup:
+    inside = _fill_box(box, place, colour)
     chars = int((place.width - 2 * GAP) / CHAR)
     lines = int((place.height - GAP) / LINE)
     share = colour.share(box.counts)
@@ -178,7 +180,7 @@ def _draw(box: _Box, place: Box, colour: Colour) -> Markup:
         texts.append(("pages", f"{100 * share:.0f} % {colour.pages}"))
     for number, (kind, text) in enumerate(texts[:lines] if chars > 1 else [], 1):
         if kind == "name" or len(text) <= chars:
-            shown = labels.fitting(text, chars)
+            shown = labels.fitting_label(text, chars)
             inside += _TEXT.format(kind=kind, x=GAP, y=number * LINE, text=shown)
     window = _WINDOW.format(**place._asdict(), inside=inside)
     told = f"{labels.visible(box.name)}: {words(box.counts)}"
@@ -187,7 +189,7 @@ def _draw(box: _Box, place: Box, colour: Colour) -> Markup:
     return _LINK.format(href=box.href, words=told, inside=window)
 
 
-def _fill(box: _Box, place: Box, colour: Colour) -> Markup:
+def _fill_box(box: _Box, place: Box, colour: Colour) -> Markup:
     """The rectangle of a box, and those of the parts in it; what is in none has its own colour."""
     within = Box(0, 0, place.width, place.height)
     known, area = box.counts.known, place.width * place.height
@@ -204,7 +206,7 @@ def _fill(box: _Box, place: Box, colour: Colour) -> Markup:
             filled += _RECT.format(kind=colour.kind(part.counts), **inner._asdict())
             chars = int((inner.width - 2 * GAP) / CHAR)
             if inner.height >= INNER_LINES * LINE and chars >= LEAST_CHARS:
-                text = labels.fitting(label(part.section, box.name), chars)
+                text = labels.fitting_label(label(part.section, box.name), chars)
                 x, y = inner.x + GAP, inner.y + inner.height - GAP
                 filled += _TEXT.format(kind="inner", x=f"{x:.1f}", y=f"{y:.1f}", text=text)
     return filled + _RECT.format(kind="frame", **within._asdict())

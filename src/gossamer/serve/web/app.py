@@ -31,7 +31,7 @@ from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.host_names import KnownNames
 from gossamer.serve.web.metrics import Metrics
 from gossamer.serve.web.page_routes import Paging
-from gossamer.serve.web.problem import HANDLERS, busy
+from gossamer.serve.web.problem import HANDLERS, busy_problem
 from gossamer.serve.web.request_limits import Limits
 from gossamer.serve.web.search_routes import Searching
 from gossamer.serve.web.section_routes import Sectioning
@@ -110,7 +110,7 @@ def app(
             *openapi.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        exception_handlers=HANDLERS | {Busy: partial(busy, refused)},
+        exception_handlers=HANDLERS | {Busy: partial(busy_problem, refused)},
     )
     known = KnownNames(routed, [*OWN_NAMES, config.host, *config.names])
     sent = Sending(known, refused)

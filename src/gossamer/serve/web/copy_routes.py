@@ -69,7 +69,7 @@ class Copying:
         return shown
 
     def raw(self, request: Request) -> Response:
-        body, headers = stored_copy.body(self._work.root, self._copy(request))
+        body, headers = stored_copy.copy_body(self._work.root, self._copy(request))
         return Response(body, headers=headers)
 
     def picture(self, request: Request) -> Response:
@@ -77,12 +77,12 @@ class Copying:
         return Response(body, headers=headers)
 
     def _copy(self, request: Request) -> Copy:
-        return self._found(request, stored_copy.find)
+        return self._found(request, stored_copy.find_copy)
 
     def _found(
         self, request: Request, find: Callable[[Workspace, PageInfo, str], _Found | Refusal]
     ) -> _Found:
-        url = responses.address(request, self._pages)
+        url = responses.address_parameter(request, self._pages)
         self._work.store.refresh()
         found = find(self._work, self._pages, url)
         if isinstance(found, Refusal):
@@ -99,7 +99,7 @@ def find_picture(
     their first bytes show, whatever the original headers said. SVG, which may contain scripts, is
     not sent.
     """
-    copy = stored_copy.find(work, pages, url)
+    copy = stored_copy.find_copy(work, pages, url)
     if isinstance(copy, Refusal):
         return copy
     if copy.bytes > MAX_PICTURE_BYTES:

@@ -67,12 +67,12 @@ class CrawlMetrics(Collector):
             "The number of the commit that requests are answered from.",
             crawl["version"],
         )
-        yield from _state(crawl)
-        yield from _datasets(crawl["datasets"])
+        yield from _crawl_state(crawl)
+        yield from _dataset_metrics(crawl["datasets"])
         if crawl["hosts"] is not None:
-            yield from _hosts(crawl["hosts"])
+            yield from _host_metrics(crawl["hosts"])
         if crawl["queue"] is not None:
-            yield from _queue(crawl["queue"], crawl["freshness"])
+            yield from _queue_metrics(crawl["queue"], crawl["freshness"])
         yield self._fetched(crawl)
 
     def _fetched(self, crawl: Mapping[str, Any]) -> Metric:
@@ -132,7 +132,7 @@ def _labelled_gauge(
     return gauge
 
 
-def _state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
+def _crawl_state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
     disk = crawl["disk"]
     yield _gauge("round", "The crawl's last round.", crawl["round"])
     yield _gauge("paused", "Whether the crawl pauses.", float(crawl["paused"] is not None))
@@ -165,14 +165,14 @@ def _state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
     )
 
 
-def _datasets(datasets: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
+def _dataset_metrics(datasets: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     rows = {name: held["rows"] for name, held in datasets.items()}
     yield _labelled_gauge("rows", "Rows per dataset.", "dataset", rows)
     sizes = {name: held["bytes"] for name, held in datasets.items()}
     yield _labelled_gauge("dataset_bytes", "Size per dataset.", "dataset", sizes)
 
 
-def _hosts(hosts: Hosts) -> Iterator[Metric]:
+def _host_metrics(hosts: Hosts) -> Iterator[Metric]:
     yield _gauge("hosts", "Hosts that were contacted.", hosts.known)
     yield _gauge("failing_hosts", "Hosts whose last contact failed.", hosts.failing_count)
     yield _labelled_gauge(
@@ -189,7 +189,7 @@ def _hosts(hosts: Hosts) -> Iterator[Metric]:
     )
 
 
-def _queue(queue: Queue, freshness: Freshness) -> Iterator[Metric]:
+def _queue_metrics(queue: Queue, freshness: Freshness) -> Iterator[Metric]:
     within = {"now": queue.due, "hour": queue.within_hour, "day": queue.within_day}
     yield _labelled_gauge(
         "due_pages", "Pages due within a time; each includes the last.", "within", within

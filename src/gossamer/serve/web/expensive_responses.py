@@ -64,10 +64,7 @@ class Guard:
         return guarded
 
     async def _made(
-        self,
-        key: tuple[str, bytes],
-        handler: Callable[[Request], Response],
-        request: Request,
+        self, key: tuple[str, bytes], handler: Callable[[Request], Response], request: Request
     ) -> Response:
         async with self._turns.taken(client_of(request.scope)):
             answer = await run_in_threadpool(handler, request)

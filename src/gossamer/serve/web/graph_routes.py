@@ -82,13 +82,13 @@ class Graphing:
         return [Route(f"/api/graph/{name}", guard(handler)) for name, handler in handlers.items()]
 
     def outlinks(self, request: Request) -> Response:
-        url, (offset, limit) = _parameter(request, "url"), _range(request)
+        url, (offset, limit) = _graph_parameter(request, "url"), _range(request)
         return responses.json(
             _found(self._ask(request, lambda graph: graph.outlinks(url, limit, offset)))
         )
 
     def inlinks(self, request: Request) -> Response:
-        url, (offset, limit) = _parameter(request, "url"), _range(request)
+        url, (offset, limit) = _graph_parameter(request, "url"), _range(request)
         of_hosts = _asks_for_hosts(request)
 
         def question(graph: LinkGraph) -> InlinksFound:
@@ -111,14 +111,14 @@ class Graphing:
         )
 
     def path(self, request: Request) -> Response:
-        ends = _parameter(request, "from"), _parameter(request, "to")
+        ends = _graph_parameter(request, "from"), _graph_parameter(request, "to")
         found = self._ask(request, lambda graph: graph.path(*ends, MAX_VISITED))
         return responses.json(Way(None if found is None else list(found)))
 
     def neighbourhood(self, request: Request) -> Response:
-        url = _parameter(request, "url")
-        depth = responses.number(request, "depth", 1)
-        limit = responses.number(request, "limit", MAX_NEIGHBOURS)
+        url = _graph_parameter(request, "url")
+        depth = responses.number_parameter(request, "depth", 1)
+        limit = responses.number_parameter(request, "limit", MAX_NEIGHBOURS)
         if not 1 <= depth <= MAX_DEPTH:
             raise HTTPException(400, f"depth must be 1 to {MAX_DEPTH}")
         if not 1 <= limit <= MOST_NEIGHBOURS:
@@ -128,7 +128,7 @@ class Graphing:
         )
 
     def host(self, request: Request) -> Response:
-        name, (_, limit) = _parameter(request, "host"), _range(request)
+        name, (_, limit) = _graph_parameter(request, "host"), _range(request)
         return responses.json(
             self._graph("page", lambda graph: graph.host(name, limit, MAX_HOST_PAGES))
         )
@@ -153,7 +153,7 @@ def _asks_for_hosts(request: Request) -> bool:
     return responses.flag(request, "hosts")
 
 
-def _parameter(request: Request, name: str) -> str:
+def _graph_parameter(request: Request, name: str) -> str:
     text = request.query_params.get(name, "")
     if not text:
         raise HTTPException(400, f"{name} is missing: {request.scope['path']}?{name}=…")
@@ -162,4 +162,4 @@ def _parameter(request: Request, name: str) -> str:
 
 def _range(request: Request) -> tuple[int, int]:
     """Offset and limit."""
-    return responses.span(request, SHOWN, MAX_SHOWN)
+    return responses.span_parameter(request, SHOWN, MAX_SHOWN)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from gossamer.serve.web.problem import refusal
+from gossamer.serve.web.problem import refusal_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class KnownNames:
                     f"This server does not answer for the name {host[:_SHOWN_CHARS]!r}. If it is "
                     "yours, add the name to serve.names in gossamer.toml, and restart the server.",
                 )
-                await refusal(scope["path"], error)(scope, receive, send)
+                await refusal_problem(scope["path"], error)(scope, receive, send)
                 return
         await self._inner(scope, receive, send)
 

@@ -97,14 +97,14 @@ class Metrics:
             try:
                 await inner(scope, receive, send_and_note)
             finally:
-                route = _route(scope)
+                route = _matched_route(scope)
                 self._requests.labels(route, str(status)).inc()
                 self._seconds.labels(route).observe(time.perf_counter() - started)
 
         return counted
 
 
-def _route(scope: Scope) -> str:
+def _matched_route(scope: Scope) -> str:
     """The path of the matched route, or OTHER."""
     if scope["path"].startswith("/static/"):
         return "/static"

@@ -95,9 +95,7 @@ OPERATIONS = (
             ),
             Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
             Parameter(
-                "explain",
-                f"explain the scores of the first {explaining.MAX_PAGES} results",
-                _FLAG,
+                "explain", f"explain the scores of the first {explaining.MAX_PAGES} results", _FLAG
             ),
             Parameter(
                 "profile",

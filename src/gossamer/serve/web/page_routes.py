@@ -44,7 +44,7 @@ class Paging:
         return [Route("/page", guard(self.page)), Route("/api/page", guard(self.api))]
 
     def page(self, request: Request) -> Response:
-        offset = responses.number(request, "offset", 0, strict=False)
+        offset = responses.number_parameter(request, "offset", 0, strict=False)
         known = self._known(request, offset, SHOWN_LINKS)
         more = offset + SHOWN_LINKS < max(known.inlinks.known, known.outlinks.total)
         following = offset + SHOWN_LINKS if more else None
@@ -54,14 +54,15 @@ class Paging:
             page=known,
             why=reason_of(known.duplicates.reason or ""),
             around=around,
-            maps=around and [draw(around, _about) for draw in (link_map.columns, link_map.line)],
+            maps=around
+            and [draw(around, _about) for draw in (link_map.draw_columns, link_map.line)],
             offset=offset,
             shown=SHOWN_LINKS,
             following=following,
         )
 
     def api(self, request: Request) -> Response:
-        offset, limit = responses.span(request, SHOWN_LINKS, MAX_LINKS)
+        offset, limit = responses.span_parameter(request, SHOWN_LINKS, MAX_LINKS)
         return responses.json(self._known(request, offset, limit))
 
     def _around(self, url: str) -> Neighbourhood | None:
@@ -72,9 +73,9 @@ class Paging:
             return None
 
     def _known(self, request: Request, offset: int, limit: int) -> KnownPage:
-        url = responses.address(request, self._pages)
+        url = responses.address_parameter(request, self._pages)
         self._work.store.refresh()
-        shown = isinstance(stored_copy.find(self._work, self._pages, url), stored_copy.Copy)
+        shown = isinstance(stored_copy.find_copy(self._work, self._pages, url), stored_copy.Copy)
         known = self._pages.describe(url, offset, limit, copy=shown)
         if known is None:
             why = self._left_out.why(url)

@@ -22,10 +22,7 @@ MEDIA_TYPE = "application/problem+json"
 RETRY = {"retry-after": "1"}
 """Seconds. Most overloads are over by then."""
 FOR_PROGRAMS = ("/api/", "/health", "/metrics")
-_ABOUT = {
-    404: "There is nothing at this address.",
-    405: "This address only answers GET and HEAD.",
-}
+_ABOUT = {404: "There is nothing at this address.", 405: "This address only answers GET and HEAD."}
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -37,17 +34,17 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem(request: Request, error: Exception) -> Response:
-    return refusal(request.scope["path"], error)
+    return refusal_problem(request.scope["path"], error)
 
 
-def busy(refused: Counter[str], request: Request, error: Exception) -> Response:
+def busy_problem(refused: Counter[str], request: Request, error: Exception) -> Response:
     """Like `problem`, but count the error in `refused`."""
     if isinstance(error, Busy):
         refused[error.kind] += 1
     return problem(request, error)
 
 
-def refusal(path: str, error: Exception) -> Response:
+def refusal_problem(path: str, error: Exception) -> Response:
     """The response to a request for `path` that ended with an error."""
     headers = None
     match error:

@@ -46,10 +46,7 @@ _REFUSAL = (
 
 
 def server(
-    application: ASGIApp,
-    connections: Connections,
-    proxies: Sequence[str],
-    log_level: str = "error",
+    application: ASGIApp, connections: Connections, proxies: Sequence[str], log_level: str = "error"
 ) -> uvicorn.Server:
     """A server for this application that bounds what each connection may cost.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 
 from gossamer.serve.dispatch.fair_queue import ANYBODY
-from gossamer.serve.web.problem import RETRY, refusal
+from gossamer.serve.web.problem import RETRY, refusal_problem
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -54,7 +54,7 @@ class Limits:
         host, _ = scope.get("client") or (None, 0)
         client = scope[_KEY] = self._clients.of(host) if host else ANYBODY
         if (error := self._refusal(scope, client)) is not None:
-            await refusal(scope["path"], error)(scope, receive, send)
+            await refusal_problem(scope["path"], error)(scope, receive, send)
             return
         self._open[client] += 1
         try:

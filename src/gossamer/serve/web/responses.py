@@ -25,7 +25,7 @@ _NORWEGIAN = {"nb": "no", "nn": "no"}
 _FRESH = {"cache-control": "no-store"}
 
 
-def number(request: Request, name: str, default: int, *, strict: bool = True) -> int:
+def number_parameter(request: Request, name: str, default: int, *, strict: bool = True) -> int:
     """A parameter as a whole number, or `default` if it is missing.
 
     If it is not a number: raises HTTPException if `strict`, else returns `default`.
@@ -40,15 +40,18 @@ def number(request: Request, name: str, default: int, *, strict: bool = True) ->
     return default
 
 
-def span(request: Request, default: int, most: int) -> tuple[int, int]:
+def span_parameter(request: Request, default: int, most: int) -> tuple[int, int]:
     """The parameters `offset` and `limit`, `default` if it is missing. Raises HTTPException."""
-    offset, limit = number(request, "offset", 0), number(request, "limit", default)
+    offset, limit = (
+        number_parameter(request, "offset", 0),
+        number_parameter(request, "limit", default),
+    )
     if limit > most:
         raise HTTPException(400, f"limit may be at most {most}")
     return offset, limit
 
 
-def address(request: Request, pages: PageInfo) -> str:
+def address_parameter(request: Request, pages: PageInfo) -> str:
     """The parameter `url`, normalized as the crawl does. Raises HTTPException if that fails."""
     given = request.query_params.get("url", "")
     if not given:
@@ -61,10 +64,10 @@ def address(request: Request, pages: PageInfo) -> str:
 
 def flag(request: Request, name: str) -> bool:
     """Whether a parameter is 1 or true. Raises HTTPException if it is not a Boolean."""
-    return choice(request, name, ("0", "1", "false", "true")) in ("1", "true")
+    return choice_parameter(request, name, ("0", "1", "false", "true")) in ("1", "true")
 
 
-def choice(request: Request, name: str, among: Sequence[str]) -> str:
+def choice_parameter(request: Request, name: str, among: Sequence[str]) -> str:
     """A parameter that must be one of these; the first if it is missing. Raises HTTPException."""
     text = request.query_params.get(name, among[0])
     if text not in among:
@@ -72,7 +75,7 @@ def choice(request: Request, name: str, among: Sequence[str]) -> str:
     return text
 
 
-def language(request: Request) -> str:
+def language_parameter(request: Request) -> str:
     """The language that the user prefers: a code of ISO 639-1, "" if there is none.
 
     It is the parameter `language`, or the first of Accept-Language (RFC 9110, section 12.5.4).

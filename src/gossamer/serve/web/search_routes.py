@@ -71,7 +71,7 @@ class Searching:
         if not query or await self._front.pages() is None:
             return await self.home(request)
         last = MAX_RESULTS // PAGE_HITS
-        number = min(max(responses.number(request, "page", 1, strict=False), 1), last)
+        number = min(max(responses.number_parameter(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
@@ -84,7 +84,7 @@ class Searching:
             facets=True,
             profile=profile,
             verbatim=verbatim,
-            language=responses.language(request),
+            language=responses.language_parameter(request),
         )
         found = await self._front.search(question, client_of(request.scope))
         last = min(last, -(-found.total // PAGE_HITS))
@@ -106,8 +106,8 @@ class Searching:
     async def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/search?q=words")
-        offset = responses.number(request, "offset", 0)
-        limit = responses.number(request, "limit", PAGE_HITS)
+        offset = responses.number_parameter(request, "offset", 0)
+        limit = responses.number_parameter(request, "limit", PAGE_HITS)
         if limit > MAX_LIMIT:
             raise HTTPException(400, f"limit may be at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
@@ -119,12 +119,12 @@ class Searching:
             request.query_params["q"][:MAX_QUERY_CHARS],
             offset,
             limit,
-            by_date=responses.choice(request, "sort", ORDERS) == "date",
+            by_date=responses.choice_parameter(request, "sort", ORDERS) == "date",
             facets=responses.flag(request, "facets"),
             explain=responses.flag(request, "explain"),
             profile=profile,
             verbatim=responses.flag(request, "verbatim"),
-            language=responses.language(request),
+            language=responses.language_parameter(request),
         )
         return responses.json(await self._front.search(question, client_of(request.scope)))
 

@@ -104,9 +104,9 @@ class Sectioning:
         if "domain" not in request.query_params:
             raise HTTPException(400, "domain is missing: /api/sections?domain=…")
         opened = self._opened(request)
-        offset, limit = responses.span(request, SHOWN, MAX_SHOWN)
+        offset, limit = responses.span_parameter(request, SHOWN, MAX_SHOWN)
         parts = [
-            PartCounts(part.section, _counts(part.counts))
+            PartCounts(part.section, _section_counts(part.counts))
             for part in opened.parts.page(limit, offset)
         ]
         return responses.json(
@@ -114,26 +114,28 @@ class Sectioning:
                 opened.domain,
                 opened.section or None,
                 opened.round,
-                _counts(opened.counts),
+                _section_counts(opened.counts),
                 opened.around,
                 opened.parts.total,
                 parts,
-                _counts(opened.rest),
-                _rules(opened),
+                _section_counts(opened.rest),
+                _rules_against(opened),
             )
         )
 
     def domains(self, request: Request) -> Response:
-        offset, limit = responses.span(request, SHOWN, MAX_SHOWN)
+        offset, limit = responses.span_parameter(request, SHOWN, MAX_SHOWN)
         self._work.store.refresh()
         containing = request.query_params.get("q", "")
         total, found = section_tree.find_domains(self._work, containing, limit, offset)
-        shown = [DomainCounts(each.domain, each.hosts, _counts(each.counts)) for each in found]
+        shown = [
+            DomainCounts(each.domain, each.hosts, _section_counts(each.counts)) for each in found
+        ]
         return responses.json(DomainsFound(total, shown))
 
     def _domains_page(self, request: Request) -> Response:
         query = request.query_params.get("q", "").strip()
-        offset = responses.number(request, "offset", 0, strict=False)
+        offset = responses.number_parameter(request, "offset", 0, strict=False)
         is_counted = bool(self._work.store.refresh().layers(SECTIONS.name))
         total, found = (
             section_tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
@@ -151,8 +153,8 @@ class Sectioning:
 
     def _section_page(self, request: Request) -> Response:
         opened = self._opened(request)
-        colour = responses.choice(request, "colour", [*COLOURS])
-        offset = responses.number(request, "offset", 0, strict=False)
+        colour = responses.choice_parameter(request, "colour", [*COLOURS])
+        offset = responses.number_parameter(request, "offset", 0, strict=False)
         root = [*opened.around, opened.section][0] if opened.hosts == 1 else ""
 
         def to(section: str = "", colour: str = colour, offset: int = 0) -> str:
@@ -171,11 +173,11 @@ class Sectioning:
             section_map.draw_sections(opened, size, colour, to, further)
             for size in section_map.SIZES
         ]
-        rules = _rules(opened)
+        rules = _rules_against(opened)
         return responses.page(
             "sections.html",
             opened=opened,
-            crumbs=_crumbs(opened),
+            crumbs=_section_crumbs(opened),
             parts=opened.parts.page(SHOWN, offset),
             offset=offset,
             shown=SHOWN,
@@ -215,7 +217,7 @@ class Sectioning:
         return placed and f"A rule in force decides already: {placed.rule.text} ({placed.place})"
 
 
-def _crumbs(opened: OpenSection) -> list[tuple[str, str]]:
+def _section_crumbs(opened: OpenSection) -> list[tuple[str, str]]:
     """The labels of the sections around one, and of itself, each with the section.
 
     Without the host, if the domain has no other: then the page of the domain is that of the host.
@@ -226,7 +228,7 @@ def _crumbs(opened: OpenSection) -> list[tuple[str, str]]:
     return list(zip(labels, names, strict=True))[opened.hosts == 1 :]
 
 
-def _rules(opened: OpenSection) -> list[str]:
+def _rules_against(opened: OpenSection) -> list[str]:
     if opened.section:
         found = section_refusal.rules_against_section(opened.section)
     else:
@@ -234,7 +236,7 @@ def _rules(opened: OpenSection) -> list[str]:
     return [rule.text for rule in found]
 
 
-def _counts(counts: Counts) -> SectionCounts:
+def _section_counts(counts: Counts) -> SectionCounts:
     return SectionCounts(
         counts.known, counts.fetched, counts.asked, counts.failed, counts.changed, counts.fit
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gossamer.serve.dispatch.fair_queue import Busy
-from gossamer.serve.web.problem import refusal
+from gossamer.serve.web.problem import refusal_problem
 from gossamer.serve.web.request_limits import client_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Sending:
                 del self._bytes[client]
         if answer.is_refused:
             self._refused[KIND] += 1
-            await refusal(scope["path"], Busy(KIND))(scope, receive, send)
+            await refusal_problem(scope["path"], Busy(KIND))(scope, receive, send)
 
     def _has_room(self, client: str, length: int) -> bool:
         """Whether a large response may be sent; if so, count it from now on."""

@@ -118,7 +118,7 @@ class Status:
             "status.html",
             crawl=crawl,
             outcomes=outcomes(crawl["counts"].get("fetch", {})),
-            rounds_chart=charts.bars(
+            rounds_chart=charts.bar_chart(
                 [
                     (f"round {done.number}: {done.asked:,} URLs", done.asked, done.failed)
                     for done in rounds
@@ -126,10 +126,10 @@ class Status:
                 f"URLs requested in each of the last {len(rounds)} rounds",
             ),
             rates=rates,
-            rates_chart=charts.curve(rates, "Pages per second, since somebody first looked"),
+            rates_chart=charts.curve_chart(rates, "Pages per second, since somebody first looked"),
             reasons=REASONS,
             degrees=degrees(spread := self._spread()),
-            degree_charts=charts.degrees(spread) if spread else (),
+            degree_charts=charts.degree_chart(spread) if spread else (),
         )
 
     def _spread(self) -> Spread | None:

@@ -54,9 +54,9 @@ def hold_lease(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterat
 
     Yields whether the former holder has not given it back: it may still be there, and unaware.
     """
-    before = newest(bucket)
+    before = newest_lease(bucket)
     if before.epoch and not before.has_ended:
-        by = _holder(bucket, before.epoch)
+        by = _lease_holder(bucket, before.epoch)
         if (by is None or by.lives()) and age_s(bucket, before) < LEASE_S:
             raise _locked_error(bucket, before.epoch)
     epoch = before.epoch + 1
@@ -64,12 +64,12 @@ def hold_lease(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterat
         bucket.create(_path(epoch, "json"), msgspec.json.encode(holder))
     except FileExistsError:
         raise _locked_error(bucket, epoch) from None
-    if (now := newest(bucket).epoch) > epoch:  # others went on while this process slept
+    if (now := newest_lease(bucket).epoch) > epoch:  # others went on while this process slept
         bucket.delete([_path(epoch, "json")])
         raise _locked_error(bucket, now)
     bucket.delete([each.path for each in bucket.list(FOLDER) if _epoch(each.path) < epoch])
     over = threading.Event()
-    threading.Thread(target=_beat, args=(bucket, epoch, over, beat_s), daemon=True).start()
+    threading.Thread(target=_lease_beat, args=(bucket, epoch, over, beat_s), daemon=True).start()
     try:
         yield bool(before.epoch) and not before.has_ended
     finally:
@@ -80,12 +80,12 @@ def hold_lease(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterat
 
 def holder_of(bucket: Bucket) -> Holder | None:
     """The process that seems to hold the lock; None if there is none."""
-    lease = newest(bucket)
-    holder = None if lease.has_ended or not lease.epoch else _holder(bucket, lease.epoch)
+    lease = newest_lease(bucket)
+    holder = None if lease.has_ended or not lease.epoch else _lease_holder(bucket, lease.epoch)
     return holder if holder is not None and holder.lives() else None
 
 
-def newest(bucket: Bucket) -> Lease:
+def newest_lease(bucket: Bucket) -> Lease:
     found = [(_epoch(each.path), each) for each in bucket.list(FOLDER)]
     epoch = max((number for number, _ in found), default=0)
     files = {each.path: each.modified for number, each in found if number == epoch}
@@ -102,7 +102,7 @@ def age_s(bucket: Bucket, lease: Lease) -> float:
     return (now[0] - lease.beat_at).total_seconds() if now and lease.beat_at else 0.0
 
 
-def _beat(bucket: Bucket, epoch: int, over: threading.Event, beat_s: float) -> None:
+def _lease_beat(bucket: Bucket, epoch: int, over: threading.Event, beat_s: float) -> None:
     while not over.wait(beat_s):
         with suppress(StoreError):  # it is tried again, and what counts is the manifest
             bucket.put(_path(epoch, "beat"), b"")
@@ -117,7 +117,7 @@ def _epoch(path: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _holder(bucket: Bucket, epoch: int) -> Holder | None:
+def _lease_holder(bucket: Bucket, epoch: int) -> Holder | None:
     try:
         return msgspec.json.decode(bucket.get(_path(epoch, "json")), type=Holder)
     except (FileNotFoundError, msgspec.DecodeError):
@@ -125,6 +125,6 @@ def _holder(bucket: Bucket, epoch: int) -> Holder | None:
 
 
 def _locked_error(bucket: Bucket, epoch: int) -> Locked:
-    error = locked_error(f"{bucket.url}/{_path(epoch, 'json')}", _holder(bucket, epoch))
+    error = locked_error(f"{bucket.url}/{_path(epoch, 'json')}", _lease_holder(bucket, epoch))
     remedy = f"{error.remedy}; the lock of a process that is gone is free after {LEASE_S:.0f} s"
     return Locked(error.subject, error.what, remedy)

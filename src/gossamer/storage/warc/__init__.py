@@ -20,7 +20,7 @@ from gossamer.storage.warc.reader import (
     WarcReader,
     head_fields,
     read_response,
-    responses,
+    read_responses,
 )
 from gossamer.storage.warc.records import payload_digest, request_head, response_head
 from gossamer.storage.warc.writer import ARCHIVE, Capture, Known, WarcWriter, index_path
@@ -36,7 +36,7 @@ __all__ = [
     "index_path",
     "payload_digest",
     "read_response",
+    "read_responses",
     "request_head",
     "response_head",
-    "responses",
 ]

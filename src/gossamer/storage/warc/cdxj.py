@@ -69,7 +69,7 @@ class Entry(msgspec.Struct):
     filename: str = ""
 
 
-def line(
+def cdxj_line(
     url: str,
     date: str,
     *,
@@ -95,7 +95,7 @@ def line(
         "filename": filename,
     }
     present = msgspec.json.encode({name: value for name, value in fields.items() if value})
-    return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), present)
+    return b"%b %b %b\n" % (surt_key(url).encode(), timestamp(date).encode(), present)
 
 
 def parse_line(line: bytes) -> tuple[bytes, int, Entry]:
@@ -117,7 +117,7 @@ def timestamp(date: str) -> str:
     return f"{date[:4]}{date[5:7]}{date[8:10]}{date[11:13]}{date[14:16]}{date[17:19]}"
 
 
-def key(url: str) -> str:
+def surt_key(url: str) -> str:
     """Return the sort key of a normalised URL, the same as the `surt` package's."""
     plain = _PLAIN.fullmatch(url)
     if plain:
@@ -128,8 +128,8 @@ def key(url: str) -> str:
         return url
     scheme, host, port, path, query = parts.groups("")
     port = f":{port}" if port and port != _DEFAULT_PORTS.get(scheme) else ""
-    found = (f"{_reverse_host(host)}{port})" if host else f"{scheme}:") + _path(path)
-    query = _query(query)
+    found = (f"{_reverse_host(host)}{port})" if host else f"{scheme}:") + _surt_path(path)
+    query = _surt_query(query)
     return f"{found}?{query}" if query else found
 
 
@@ -140,7 +140,7 @@ def _reverse_host(host: str) -> str:
     return ",".join(reversed(name.split(".")))
 
 
-def _path(path: str) -> str:
+def _surt_path(path: str) -> str:
     kept: list[str] = []
     for segment in _escaped_once(path).lower().split("/")[1:]:
         if segment == ".." and kept:
@@ -155,7 +155,7 @@ def _path(path: str) -> str:
     return found[:-1] if len(found) > 1 and found.endswith("/") else found
 
 
-def _query(query: str) -> str:
+def _surt_query(query: str) -> str:
     found = _escaped_once(query).lower()
     for session in _QUERY_SESSIONS:
         if match := session.fullmatch(found):
@@ -187,7 +187,7 @@ def _lines_of(path: str | Path) -> Iterator[bytes]:
             answer = head_fields(block.partition(HEAD_END)[0])
             described = fields if kind == "resource" else answer
             mime = plain(described.get("content-type", "").split(";")[0])
-            yield line(
+            yield cdxj_line(
                 fields["warc-target-uri"],
                 fields["warc-date"],
                 mime="warc/revisit" if kind == "revisit" else mime,

@@ -91,7 +91,7 @@ class WarcReader:
         return (chunks[0] if len(chunks) == 1 else b"".join(chunks)), end
 
 
-def responses(path: str | Path) -> Iterator[StoredResponse]:
+def read_responses(path: str | Path) -> Iterator[StoredResponse]:
     """Iterate over the bodies of a file in file order, up to the first incomplete record."""
     with WarcReader(path) as reader:
         yield from reader

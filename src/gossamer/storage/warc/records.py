@@ -49,7 +49,7 @@ WITHHELD = "(withheld)"
 _ONE_LINE = bytes.maketrans(b"\r\n\0", b"   ")
 
 
-def record(kind: str, record_id: str, fields: str, block: bytes) -> bytes:
+def warc_record(kind: str, record_id: str, fields: str, block: bytes) -> bytes:
     """Return a complete, compressed record. `fields` holds header lines, each with its CR LF."""
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{fields}"

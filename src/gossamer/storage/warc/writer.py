@@ -10,7 +10,7 @@ from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.task_output import Row, file_row
 from gossamer.storage.warc import cdxj
-from gossamer.storage.warc.records import block_digest, plain, record, warc_date, warc_fields
+from gossamer.storage.warc.records import block_digest, plain, warc_date, warc_fields, warc_record
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -159,13 +159,7 @@ class WarcWriter:
         ]
 
     def _append(
-        self,
-        file: NewFile,
-        capture: Capture,
-        kind: str,
-        record_id: str,
-        fields: str,
-        block: bytes,
+        self, file: NewFile, capture: Capture, kind: str, record_id: str, fields: str, block: bytes
     ) -> None:
         """Append the records of an exchange: answer, request and metadata, all or none."""
         date = warc_date(capture.date_ms)
@@ -174,7 +168,7 @@ class WarcWriter:
             f"WARC-Target-URI: {capture.url}\r\nWARC-Date: {date}\r\n{address}"
             f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        answer = record(kind, record_id, about + fields, block)
+        answer = warc_record(kind, record_id, about + fields, block)
         records = [answer]
         concurrent = (
             ("request", HTTP_REQUEST, capture.request),
@@ -186,12 +180,12 @@ class WarcWriter:
                     f"{about}WARC-Concurrent-To: {record_id}\r\n{block_digest(text)}"
                     f"Content-Type: {content_type}\r\n"
                 )
-                records.append(record(concurrent_kind, self._next_id(), fields, text))
+                records.append(warc_record(concurrent_kind, self._next_id(), fields, text))
         offset = self.size
         self._put(file, b"".join(records))
         mime = "warc/revisit" if kind == "revisit" else plain(capture.content_type.split(";")[0])
         self._index.append(
-            cdxj.line(
+            cdxj.cdxj_line(
                 capture.url,
                 date,
                 mime=mime,
@@ -214,7 +208,7 @@ class WarcWriter:
                 f"WARC-Date: {warc_date(date_ms)}\r\nWARC-Filename: {self._name}\r\n"
                 f"{block_digest(block)}Content-Type: {WARC_FIELDS}\r\n"
             )
-            self._put(self._file, record("warcinfo", self._info_id, fields, block))
+            self._put(self._file, warc_record("warcinfo", self._info_id, fields, block))
         return self._file
 
     def _put(self, file: NewFile, data: bytes) -> None:

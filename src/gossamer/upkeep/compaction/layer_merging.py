@@ -29,7 +29,7 @@ from gossamer.storage.task_output import (
     YIELD,
     YIELD_DDL,
     ParquetWriter,
-    balance,
+    balance_files,
     layers_of,
 )
 from gossamer.tables import DATASETS, DOCUMENTS
@@ -105,7 +105,7 @@ def merge_layers(
     for file in files:
         (runs if is_sorted(job, file.path) else others).append(file)
     tasks = 1 if sum(file.bytes for file in others) <= SMALL_BYTES else work.engine.workers
-    shares = [[file.path for file in share] for share in balance(others, tasks)]
+    shares = [[file.path for file in share] for share in balance_files(others, tasks)]
     made = [str(row["path"]) for row in _map_tasks(work, shares, partial(sort_files, job))]
     paths = sorted([*made, *(file.path for file in runs)])
     rows = _map_tasks(work, list(divide_into_ranges(job, paths)), partial(merge_range, job))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gossamer.links import current_links
 from gossamer.state import unread
-from gossamer.state.heartbeats import clear
-from gossamer.state.lsm import FEW, mergeable
+from gossamer.state.heartbeats import clear_heartbeats
+from gossamer.state.lsm import FEW, mergeable_layers
 from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
 from gossamer.upkeep.compaction import kept_rows, layer_merging
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(work: Workspace) -> StepReport:
-    clear(work.root, "compact")
+    clear_heartbeats(work.root, "compact")
     with work.step("compact", work.round) as draft:
         for name, spans in due_spans(work).items():
             old = work.store.manifest.layers(name)
@@ -49,7 +49,7 @@ def _spans(work: Workspace, name: str) -> Iterator[tuple[int, int]]:
     for begin, end in pairwise(sorted({0, *limits, len(stack)})):
         *older, newest = stack[begin:end]
         if end - begin >= FEW:
-            folded = mergeable(older, newest.rows, work.config.update.merge_share)
+            folded = mergeable_layers(older, newest.rows, work.config.update.merge_share)
             if folded:
                 yield end - 1 - folded, end
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from gossamer.storage import opening
 from gossamer.storage.names import SCRATCH
-from gossamer.storage.task_output import YIELD, YIELD_DDL, ParquetWriter, balance
+from gossamer.storage.task_output import YIELD, YIELD_DDL, ParquetWriter, balance_files
 from gossamer.storage.warc import cdxj
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class KeptExchanges(NamedTuple):
 
 def captures(work: Workspace, archives: Sequence[Archive]) -> DataFrame:
     """Read the indexes of the archive into rows of CAPTURES."""
-    shares = balance(archives, 4 * work.engine.workers)
+    shares = balance_files(archives, 4 * work.engine.workers)
     run = partial(_read_indexes, work.root, work.scratch_attempt())
     rows = work.engine.map_tasks(shares, run, YIELD, YIELD_DDL, at_home=True)
     return work.engine.read([f"{work.root}/{row['path']}" for row in rows], CAPTURES_DDL)
