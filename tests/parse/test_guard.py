@@ -66,7 +66,8 @@ def test_the_child_has_a_lower_priority_than_its_parent(standing: GuardedParser)
 
 
 CRAMPED = (
-    "from gossamer.parse.process import guard; guard.MAX_MEMORY_BYTES = 1 << 27; guard.main(5)"
+    "from gossamer.parse.process import guarded_parser as parser; "
+    "parser.MAX_MEMORY_BYTES = 1 << 27; parser.main(5)"
 )
 
 

@@ -141,7 +141,7 @@ def test_hosts_are_read_once_per_commit_of_them(
     put_rows(work, "hosts", [row("a")])
     watch = HostWatch(work, Lookup(work))
     before = watch.look()
-    monkeypatch.setattr(watch, "_read", lambda: pytest.fail("read again"))
+    monkeypatch.setattr(watch, "_read_hosts", lambda: pytest.fail("read again"))
     with work.step("other", 1):
         pass
     assert watch.look() is before

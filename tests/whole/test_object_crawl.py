@@ -285,11 +285,11 @@ def test_the_memory_of_a_task_does_not_grow_with_its_file(s3: str, megabytes: in
 
 BY_PATH = re.compile(
     r"\bPath\([\w.]*(?:\broot|\.url|\.path)\b|\bpq\.(?:ParquetFile|read_\w+|write_table)\("
-    r"|\bmemory_map\((?!str\(local\()|\bmemmap\((?!here|local\()|pa\.parquet\.ParquetFile\("
+    r"|\bmemory_map\((?!str\(local_copy\()|\bmemmap\((?!here|local_copy\()|pa\.parquet\.ParquetFile\("
 )
 SEAM = {
     *("links/compile_ahead", "parse/html/site_rules", "rules/filter_rules/crawl_rules"),
-    *("state/settings_file", "storage/copies", "storage/local_backend", "storage/parquet"),
+    *("state/settings_file", "storage/local_copies", "storage/local_backend", "storage/parquet"),
 }
 """The seam itself, and modules that open files which are no part of a crawl."""
 
