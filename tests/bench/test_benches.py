@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 BENCH = ROOT / "bench"
 SKIPPED = 77
-BRIEF = {
-    *("charset", "graph", "language", "maintext", "near_duplicates", "pagerank", "parse"),
-    "relevance",
-}
-"""These take a second or two. The others crawl, or start servers or other processes."""
 ON_SPARK = {"driver_memory", "workers"}
 LONGEST_S = 900
 
@@ -43,10 +38,9 @@ SCRIPTS = list(runner().questions())
 
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    if name in BRIEF:
-        return [pytest.mark.slow]
-    on_spark = [pytest.mark.spark] if name in ON_SPARK else []  # takes minutes to start and plan
-    return [*on_spark, pytest.mark.long]
+    if name in ON_SPARK:  # a cluster takes minutes to start and plan
+        return [pytest.mark.spark, pytest.mark.long]
+    return [pytest.mark.slow]
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
