@@ -234,6 +234,13 @@ def test_a_page_in_which_visits_find_new_links_is_a_hub(site: Site) -> Story:
 
 
 @shared.story
+def test_a_single_new_link_makes_a_hub(site: Site) -> Story:
+    found = (yield of_page(site, "a"))[site.url()]
+    assert (found["kind"], found["interval_s"]) == ("page", RHYTHM_S)
+    assert wait_s(found) == pytest.approx(math.log(2) * HOUR_S, abs=0.01)
+
+
+@shared.story
 def test_a_hub_is_not_due_again_within_minutes(site: Site) -> Story:
     found = (yield of_page(site, map(str, range(500)), 60))[site.url()]
     assert wait_s(found) == listing_polls.HUB_S
