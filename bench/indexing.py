@@ -43,7 +43,7 @@ from gossamer.engine.pool import NICE
 from gossamer.index.boilerplate import split_texts
 from gossamer.index.format import schema
 from gossamer.index.format.document_builder import build_document
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +129,7 @@ class Bare:
 
 def hold(paths: Sequence[str]) -> None:
     os.nice(NICE)  # like the tasks
-    rows = split_texts(sorted_parts.merge_sorted(paths, ORDER))
+    rows = split_texts(sorted_rows.merge_sorted(paths, ORDER))
     _documents.extend(build_document(row).to_dict() for row in rows)
     gc.freeze()  # spare the garbage collector these objects, which a loop over a stream lacks
 

@@ -22,7 +22,7 @@ from gossamer.index.format.analysis import OTHER, plain_analyzer
 from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import FIRST, part_key
 from gossamer.index.format.page_keys import hash_prefix, host_bits, page_key
-from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_part, part_size
+from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_index_part, part_size
 from gossamer.search.searcher import Searcher
 from gossamer.storage import checksums
 from gossamer.storage.store import File, Layer
@@ -260,7 +260,7 @@ def test_shards_hold_all_pages_once_and_scratch_is_gone(
 ) -> None:
     (layer,) = first.store.manifest.layers("index")
     metas = [file for file in layer.files if file.path.endswith("meta.json")]
-    parts = group_by_part(metas)
+    parts = group_by_index_part(metas)
     languages = ("de", "en", "fr", OTHER)
     shards = range(1, first.config.index.shards + 1)
     assert {*parts} == {(shard, language) for shard in shards for language in languages}
@@ -343,7 +343,7 @@ def test_a_part_with_many_deleted_documents_is_rewritten(first: Workspace) -> No
     changed = [document(url, "renewed", language="fr", round=3) for url in FORTY[:30]]
     put(first, "documents", changed, 3)
     assert run_index(first).counts == COUNTS | {"replaced": 30, "renewed": 10}
-    for (_, language), part in group_by_part(first.store.files("index")).items():
+    for (_, language), part in group_by_index_part(first.store.files("index")).items():
         assert part_size(first.root, part).dead == 0, language
     searcher = Searcher.open(first)
     assert searcher.search("both", limit=100).total == 10

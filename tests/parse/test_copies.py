@@ -10,7 +10,7 @@ import pytest
 from gossamer import parse
 from gossamer.parse.step import body_copies
 from gossamer.parse.step import run as step
-from gossamer.parse.step.body_copies import answers_of, moving
+from gossamer.parse.step.body_copies import moving, responses_of_copies
 from gossamer.parse.step.stored_responses import pieces
 from tests.support.stored_rounds import HOME, Fetched, store_round, table
 
@@ -53,7 +53,8 @@ def divided(work: Workspace) -> list[list[str]]:
     files = work.store.files("responses", 1)
     moved = [f"{work.root}/{path}" for path in step.paths(moving(work, files))]
     return [
-        [page.url for page in answers_of(work.root, [piece], moved)] for piece in pieces(files, 20)
+        [page.url for page in responses_of_copies(work.root, [piece], moved)]
+        for piece in pieces(files, 20)
     ]
 
 

@@ -23,9 +23,9 @@ from gossamer.parse.step.stored_responses import (
     PAGE_BYTES,
     Piece,
     ResponseRow,
-    piece_of,
+    piece_responses,
     pieces,
-    taper_pieces,
+    taper_response_pieces,
 )
 from gossamer.schedule import update
 from gossamer.storage.store import File
@@ -219,7 +219,7 @@ def test_pieces_hold_every_page_once_and_records_whole(
     for n, (size, shares) in enumerate(sizes):
         same = pages[-1] if shares and pages else row(n, size=size)
         pages.append(row(n, size=same.body_bytes, offset=same.warc_offset))
-    parts = [piece_of(pages, Piece("f", number, of, 1)) for number in range(of)]
+    parts = [piece_responses(pages, Piece("f", number, of, 1)) for number in range(of)]
     assert list(chain.from_iterable(parts)) == pages
     offsets = [offset for part in parts for offset in {page.warc_offset for page in part}]
     assert len(offsets) == len(set(offsets))
@@ -244,7 +244,7 @@ def test_tasks_take_a_share_of_what_is_left_so_the_last_ones_are_small(
     sizes: list[int], workers: int
 ) -> None:
     cut = [Piece("f", number, len(sizes), size) for number, size in enumerate(sizes)]
-    shares = taper_pieces(cut, workers)
+    shares = taper_response_pieces(cut, workers)
     assert list(chain.from_iterable(shares)) == cut
     left = sum(sizes)
     for share in shares:
@@ -254,7 +254,7 @@ def test_tasks_take_a_share_of_what_is_left_so_the_last_ones_are_small(
 
 
 def test_two_workers_get_a_quarter_of_what_is_left_each_time() -> None:
-    shares = taper_pieces([Piece("f", number, 32, 100) for number in range(32)], 2)
+    shares = taper_response_pieces([Piece("f", number, 32, 100) for number in range(32)], 2)
     assert [len(share) for share in shares] == [8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1]
 
 

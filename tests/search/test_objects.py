@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.api.crawl import Crawl
-from gossamer.index.parts import ShardTask, build_shard, group_by_part
+from gossamer.index.parts import ShardTask, build_shard, group_by_index_part
 from gossamer.search.searcher import Searcher
 from gossamer.state.workspace import Workspace
 from gossamer.storage import places
@@ -40,7 +40,7 @@ def index(work: Workspace, numbers: range, round_: int) -> None:
         | {"host": "a.example", "index_language": "en", "adds": True}
         for n in numbers
     ]
-    before = group_by_part(work.store.files("index"))
+    before = group_by_index_part(work.store.files("index"))
     written = []
     attempt = work.store.attempt("index")
     for shard in SHARDS:

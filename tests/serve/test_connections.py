@@ -15,7 +15,7 @@ from gossamer.serve.process_setup import raise_file_limit
 from gossamer.serve.web import protocol
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import Connections
-from gossamer.serve.web.sending import PIECE_BYTES, Sending
+from gossamer.serve.web.paced_sending import PIECE_BYTES, Sending
 from tests.support.served_application import PATIENCE_S, Gate, get, listening, read
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch import front
 from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
-from gossamer.serve.web import expensive_responses, protocol, request_limits, sending
+from gossamer.serve.web import expensive_responses, paced_sending, protocol, request_limits
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.expensive_responses import Guard
+from gossamer.serve.web.paced_sending import Sending
 from gossamer.serve.web.problem import busy_problem
 from gossamer.serve.web.request_limits import Limits
-from gossamer.serve.web.sending import Sending
 from tests.support.search_server import PATIENCE_S, client, refusals, samples, serving
 from tests.support.served_application import Gate, get, listening, read
 from tests.support.small_index import crawl, put_index
@@ -308,7 +308,7 @@ def test_connections_that_were_refused_are_counted_on_metrics(tmp_path: Path) ->
 
 
 def test_large_answers_on_their_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "MAX_BYTES", 12 << 20)
+    monkeypatch.setattr(paced_sending, "MAX_BYTES", 12 << 20)
     refused = Counter[str]()
     large = Sending(Response(bytes(8 << 20)), refused)
     with listening(large) as site, ExitStack() as stack:

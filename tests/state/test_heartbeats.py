@@ -12,7 +12,7 @@ from gossamer.state.heartbeats import (
     clear_heartbeats,
     heartbeats,
     note_waiting,
-    wait_of,
+    read_noted_wait,
 )
 from gossamer.storage.lock_holder import Holder
 
@@ -82,16 +82,16 @@ def test_silence_forgets_one_step(tmp_path: Path) -> None:
 
 def test_a_wait_is_known_while_its_process_lives(tmp_path: Path) -> None:
     me, folder = Holder.me(), str(tmp_path)
-    assert wait_of(folder) is None
+    assert read_noted_wait(folder) is None
     with note_waiting(folder, Wait(me, 1_234)):
-        assert wait_of(folder) == Wait(me, 1_234)
-    assert wait_of(folder) is None
+        assert read_noted_wait(folder) == Wait(me, 1_234)
+    assert read_noted_wait(folder) is None
     with note_waiting(
         folder, Wait(structs.replace(me, since_ms=0), None)
     ):  # it had the same number
-        assert wait_of(folder) is None
+        assert read_noted_wait(folder) is None
 
 
 def test_a_crawl_waits_although_it_cannot_say_so(tmp_path: Path) -> None:
     with note_waiting(str(tmp_path / "absent"), Wait(Holder.me(), None)):
-        assert wait_of(str(tmp_path / "absent")) is None
+        assert read_noted_wait(str(tmp_path / "absent")) is None

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
@@ -74,7 +74,7 @@ def select_survivors(work: Workspace, pairs: DataFrame, pages: int) -> tuple[Dat
     part = F.expr(f"one div {SPAN}").cast("int").alias("part")
     files = work.scratch_files(pairs.select("one", "other", "similarity", part), by=["part"])
     parts = tuple(
-        tuple(file.path for file in held) for held in sorted_parts.files_of_parts(files).values()
+        tuple(file.path for file in held) for held in sorted_rows.files_of_parts(files).values()
     )
     task = SurvivorTask(work.root, parts, pages, work.scratch_attempt())
     written = work.engine.map_tasks(

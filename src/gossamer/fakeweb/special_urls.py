@@ -51,7 +51,7 @@ def _private(pages: Pages, host: Host, rest: list[str]) -> Answer:
     if n is None or not host.private or n >= PRIVATE_PAGES:
         return _not_found(host)
     below = [f"/private/{child}" for child in (2 * n, 2 * n + 1) if child < PRIVATE_PAGES]
-    return _small(pages, host, f"Members {n}", below)
+    return _small_special_page(pages, host, f"Members {n}", below)
 
 
 def _status(status: int) -> Handler:
@@ -131,7 +131,7 @@ def _calendar(pages: Pages, host: Host, rest: list[str]) -> Answer:
     if not year or not month or set(deeper) - {"week"}:
         return _not_found(host)
     after = f"/calendar/{year + month // 12}/{month % 12 + 1}/"
-    return _small(pages, host, f"{year}-{month} {len(deeper)}", [after, "week/"])
+    return _small_special_page(pages, host, f"{year}-{month} {len(deeper)}", [after, "week/"])
 
 
 HANDLERS: dict[str, Handler] = {
@@ -161,7 +161,7 @@ def page(pages: Pages, host: Host, n: int) -> Answer:
     return ok_answer(body, f"text/html; charset={named}", modified_s)
 
 
-def _small(pages: Pages, host: Host, title: str, targets: list[str]) -> Answer:
+def _small_special_page(pages: Pages, host: Host, title: str, targets: list[str]) -> Answer:
     draw = stream(pages.hosts.seed, f"{host.index} {title}").random
     links = " ".join(f'<a href="{target}">{target}</a>' for target in targets)
     html = (

@@ -26,7 +26,7 @@ from gossamer.index.boilerplate import split_texts
 from gossamer.index.format import schema
 from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import part_key, shard_folder
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import local_copies, opening, task_output
 from gossamer.storage.errors import disk_errors, disk_full
@@ -51,7 +51,7 @@ REST_S = 0.05
 LOCK_FILES = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
-def group_by_part(files: Iterable[File]) -> dict[Key, list[File]]:
+def group_by_index_part(files: Iterable[File]) -> dict[Key, list[File]]:
     """The files of each part; empty if one of them has another format."""
     found: dict[Key, list[File]] = {}
     for file in files:
@@ -140,7 +140,7 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
     folder = f"{shard.attempt}/{shard_folder(shard.number)}"
     heartbeat = Heartbeat(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = split_texts(sorted_parts.merge_sorted(paths, ["index_language", "url", "adds"]))
+    rows = split_texts(sorted_rows.merge_sorted(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
         place = f"{folder}/{language}"

@@ -11,10 +11,10 @@ from gossamer.errors import StoreError
 from gossamer.index.boilerplate import add_boilerplate_lines
 from gossamer.index.format import selection
 from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED, add_copies
-from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_part, part_size
+from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_index_part, part_size
 from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
 from gossamer.index.touched_pages import INPUTS, index_settings, unread_inputs
-from gossamer.state import sorted_parts, unread
+from gossamer.state import sorted_rows, unread
 from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import parquet, task_output
 from gossamer.storage.store import Layer
@@ -87,7 +87,7 @@ def _index_parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
     """
     if work.store.damaged("indexed") or work.store.damaged(OUTER_BOILERPLATE.name):
         return {}, set()
-    parts = group_by_part(work.store.listed("index"))
+    parts = group_by_index_part(work.store.listed("index"))
     broken = {damage.file for damage in work.store.damaged("index")}
     return parts, {key for key, files in parts.items() if not broken.isdisjoint(files)}
 
@@ -179,5 +179,5 @@ def _part_tasks(
             attempt,
             work.config.index.memory_mb * 1_000_000,
         )
-        for number, files in sorted_parts.files_of_parts(rows).items()
+        for number, files in sorted_rows.files_of_parts(rows).items()
     ]

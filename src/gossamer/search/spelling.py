@@ -64,9 +64,7 @@ def words_to_check(text: str) -> list[str]:
 
 def suggestion(text: str, known: Mapping[str, SimilarWords]) -> str | None:
     """The query with its rare words replaced; None if there is nothing better."""
-    better = {
-        word: found for word, near in known.items() if (found := _better_spelling(word, near))
-    }
+    better = {word: found for word, near in known.items() if (found := _best_spelling(word, near))}
     changed = _WORD.sub(lambda match: better.get(match[0], match[0]), text)
     return changed if changed != text else None
 
@@ -90,7 +88,7 @@ def complete_text(text: str, counts: Mapping[str, int], limit: int) -> list[str]
     return [before + term for term, _ in ordered[:limit]]
 
 
-def _better_spelling(word: str, near: SimilarWords) -> str | None:
+def _best_spelling(word: str, near: SimilarWords) -> str | None:
     """The replacement of a rare word: the nearest similar word, of several the most frequent."""
     if near.pages > MAX_RARE_PAGES:
         return None

@@ -131,7 +131,7 @@ def note_waiting(folder: str, wait: Wait) -> Iterator[None]:
             opening.remove(path)
 
 
-def wait_of(folder: str) -> Wait | None:
+def read_noted_wait(folder: str) -> Wait | None:
     """The wait of a crawl's process, if there is one."""
     try:
         wait = msgspec.json.decode(opening.read(f"{folder}/.waiting"), type=Wait)

@@ -9,7 +9,7 @@ import msgspec
 from gossamer.dedup.dispositions import REASONS
 from gossamer.errors import StoreError
 from gossamer.state import pausing
-from gossamer.state.heartbeats import heartbeats, wait_of
+from gossamer.state.heartbeats import heartbeats, read_noted_wait
 from gossamer.state.lookup import Lookup
 from gossamer.status.busy_hosts import HostWatch
 from gossamer.status.disk_space import usage
@@ -77,7 +77,7 @@ def overview(work: Workspace) -> dict[str, Any]:
 
 def _waits(work: Workspace) -> str | None:
     """Until when a crawl without end waits; None if there is none, or it works."""
-    wait = wait_of(work.root)
+    wait = read_noted_wait(work.root)
     return None if wait is None else idle_until(wait.until_ms)
 
 

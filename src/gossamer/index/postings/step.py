@@ -16,7 +16,7 @@ from gossamer.index.format.analysis import compose_characters, plain_analyzer
 from gossamer.index.postings.blocks import PartitionWriter
 from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
 from gossamer.index.postings.retrieval import document_norm
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 from gossamer.state.heartbeats import Heartbeat, clear_heartbeats
 from gossamer.storage import task_output
 from gossamer.tables import NUMBERED
@@ -91,7 +91,7 @@ def map_tasks(work: Workspace) -> list[MapTask]:
         .join(chosen, on=["url", "round"], how="inner")
         .select("url", *TEXT_COLUMNS, _part("url", work))
     )
-    shares = sorted_parts.files_of_parts(_sort_by_part(work, dealt, "url"))
+    shares = sorted_rows.files_of_parts(_sort_by_part(work, dealt, "url"))
     counts = [sum(file.rows for file in files) for files in shares.values()]
     attempts = work.scratch_attempt(), work.store.attempt("numbered")
     return [
@@ -110,7 +110,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
     numbered = task_output.ParquetWriter(task.root, "numbered", task.numbered, name=name)
     words, combiner = plain_analyzer(), Combiner()
     rows: list[dict[str, Any]] = []
-    for number, row in enumerate(sorted_parts.merge_sorted(task.files, ["url"]), task.first):
+    for number, row in enumerate(sorted_rows.merge_sorted(task.files, ["url"]), task.first):
         counts = Counter(document_terms(row, words))
         combiner.add(number, counts)
         rows.append(
@@ -152,7 +152,7 @@ def reduce_tasks(work: Workspace, runs: Layer | None) -> list[ReduceTask]:
     attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
     return [
         ReduceTask(work.root, part, parts, _paths(work, of_part), attempt)
-        for part, of_part in sorted_parts.files_of_parts(
+        for part, of_part in sorted_rows.files_of_parts(
             _sort_by_part(work, shuffled, "term", "first")
         ).items()
     ]
@@ -164,8 +164,8 @@ def reduce_terms(task: ReduceTask) -> Iterator[task_output.Row]:
     A term's rows contain its document frequency, so the counts of its runs are read first.
     """
     partition = PartitionWriter(task.root, task.attempt, task.part, task.parts)
-    counts = sorted_parts.merge_sorted(task.files, ["term", "first"], ["term", "first", "count"])
-    runs = sorted_parts.merge_sorted(task.files, ["term", "first"])
+    counts = sorted_rows.merge_sorted(task.files, ["term", "first"], ["term", "first", "count"])
+    runs = sorted_rows.merge_sorted(task.files, ["term", "first"])
     done: Counter[str] = Counter()
     by_term = itemgetter("term")
     for (term, sizes), (_, its) in zip(

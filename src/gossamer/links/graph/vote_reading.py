@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from gossamer.links import current_links
 from gossamer.links.graph import name_arrays, numbering, task_files
 from gossamer.links.graph.numbering import MEGABYTE
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 from gossamer.storage import parquet
 from gossamer.storage.task_output import ParquetWriter
 
@@ -114,7 +114,7 @@ def _add_outdated_votes(work: Workspace, made: Sequence[Share]) -> list[Share]:
     found = task_files.map_to_files(work, made, write_sources)["scratch"]
     paths = [f"{work.root}/{file.path}" for file in found]
     old = current_links.outdated_pages(work, work.engine.read(paths, SOURCES_DDL))
-    files = sorted_parts.files_of_parts(work.scratch_files(old.repartition("share"), by=["share"]))
+    files = sorted_rows.files_of_parts(work.scratch_files(old.repartition("share"), by=["share"]))
     return [
         replace(share, outdated=tuple(file.path for file in files.get(share.number, ())))
         for share in made

@@ -20,7 +20,7 @@ import pyarrow as pa
 from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank import trust
 from gossamer.links.rank.fetched_nodes import look_up_nodes
-from gossamer.links.rank.nodes import describe_nodes
+from gossamer.links.rank.node_traits import describe_nodes
 from gossamer.links.rank.output import Ranking, Written, write_host_sizes, write_ranks
 from gossamer.links.rank.power import FixedPoint, fixed_point, share_votes
 from gossamer.links.rank.previous_run import recall_nodes, remember_nodes
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
     from gossamer.links.rank.kernels import Floats
-    from gossamer.links.rank.nodes import Flags, NodeTraits
+    from gossamer.links.rank.node_traits import Flags, NodeTraits
     from gossamer.state.workspace import Workspace
     from gossamer.tables import Dataset
 

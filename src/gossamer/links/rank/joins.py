@@ -66,8 +66,8 @@ class _FixedPoint(NamedTuple):
 def rank_by_joins(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     """Rank all pages, or all hosts, and write the ranks."""
     lists = trust.read_lists(work, kind)
-    links, _ = work.scratch(_joined_links(work, kind))
-    nodes, count = work.scratch(_joined_nodes(work, kind, links, lists.trusted, lists.distrusted))
+    links, _ = work.scratch(_links_to_join(work, kind))
+    nodes, count = work.scratch(_nodes_to_join(work, kind, links, lists.trusted, lists.distrusted))
     if not count:
         return Ranking(lambda: Written(()), 0, 0)
     preferred = _preferred_pages(work, nodes, only_trusted=not lists.trusted.is_empty)
@@ -122,7 +122,7 @@ def _weigh_links(edges: DataFrame, factors: DataFrame) -> DataFrame:
     return joined.select("src", "dst", share.alias("share"))
 
 
-def _joined_links(work: Workspace, kind: str) -> DataFrame:
+def _links_to_join(work: Workspace, kind: str) -> DataFrame:
     """The links between pages or between hosts (src, dst), each once, and the ids of both ends.
 
     Fact (Sail 0.7.2): xxhash64 panics in some plans with joins if all values of its column are
@@ -136,7 +136,7 @@ def _joined_links(work: Workspace, kind: str) -> DataFrame:
     return links.distinct().select(*ENDS, *ids)
 
 
-def _joined_nodes(
+def _nodes_to_join(
     work: Workspace, kind: str, links: DataFrame, trusted: Listed, distrusted: Listed
 ) -> DataFrame:
     """All nodes: key, id, domain, farm_factor, and if they are fetched, trusted, distrusted."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from gossamer.links.graph import name_arrays
 from gossamer.links.graph.overlay import split_overlay
-from gossamer.links.rank.nodes import host_batches
+from gossamer.links.rank.node_traits import host_batches
 from gossamer.state.lookup import open_checked
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import HOST_SIZES
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.fetched_nodes import KnownNodes
-    from gossamer.links.rank.nodes import Flags
+    from gossamer.links.rank.node_traits import Flags
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
     from gossamer.tables import Dataset

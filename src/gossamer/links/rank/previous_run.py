@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.graph.stored_graph import StoredGraph
     from gossamer.links.rank.kernels import Floats
-    from gossamer.links.rank.nodes import Flags
+    from gossamer.links.rank.node_traits import Flags
     from gossamer.state.workspace import Workspace
 
     Statuses = tuple[pa.LargeStringArray, Flags]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.step.stored_responses import (
     ResponseRow,
-    piece_of,
+    piece_responses,
     place_of,
     read_answers,
     record_of,
@@ -54,7 +54,7 @@ def moving(work: Workspace, files: Sequence[File]) -> tuple[File, ...]:
 
     if len(files) < 2 or sum(file.rows for file in files) < MIN_BODIES:  # noqa: PLR2004
         return ()
-    if not _name_one_archive_each(work, files):
+    if not _copies_name_one_archive(work, files):
         return ()
     rows = work.engine.read([f"{work.root}/{file.path}" for file in files], RESPONSES.ddl)
     rows = rows.where("outcome = 'ok'").select(*ResponseRow._fields)
@@ -68,7 +68,7 @@ def moving(work: Workspace, files: Sequence[File]) -> tuple[File, ...]:
     return work.scratch_files(moved.where("warc_file <> home").select(*ResponseRow._fields, "home"))
 
 
-def _name_one_archive_each(work: Workspace, files: Sequence[File]) -> bool:
+def _copies_name_one_archive(work: Workspace, files: Sequence[File]) -> bool:
     """Whether the files are as fetch wrote them: `compact` and `prune` mix what they name."""
     met: set[str] = set()
     for file in files:
@@ -98,7 +98,9 @@ def read_moves(paths: Sequence[str], warc_files: Sequence[str]) -> Moves:
     return Moves(frozenset(leaving), arriving)
 
 
-def answers_of(root: str, pieces: Sequence[Piece], moved: Sequence[str]) -> list[ResponseRow]:
+def responses_of_copies(
+    root: str, pieces: Sequence[Piece], moved: Sequence[str]
+) -> list[ResponseRow]:
     """Return the pages of pieces of files of responses, those with equal bodies together."""
     files = [(piece, read_answers(f"{root}/{piece.path}")) for piece in pieces]
     names = {answers[-1].warc_file for _, answers in files if answers}  # the first may be lost
@@ -114,7 +116,7 @@ def gather_copies(
     `answers` are those of the whole file. Pages move to the first record that has their body.
     """
     first = {answer.digest: record_of(answer) for answer in reversed(answers)}
-    for record, sharing in groupby(piece_of(answers, piece), key=record_of):
+    for record, sharing in groupby(piece_responses(answers, piece), key=record_of):
         pages = list(sharing)
         body = pages[0].warc_file, pages[0].digest
         if body not in moves.leaving:

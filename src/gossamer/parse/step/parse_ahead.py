@@ -147,7 +147,7 @@ class Ahead:
         clear_heartbeats(self._work.root, "parse")
         with self._guard:
             results, spent = tuple(self._results), self._notable()
-        if _aims(job) != _aims(self._job):
+        if _job_parsed_ahead(job) != _job_parsed_ahead(self._job):
             return Done()
         committed = set(fetched)
         kept = [(of, rows) for of, rows in results if committed.issuperset(of)]
@@ -185,7 +185,7 @@ class Ahead:
                     break
                 if self._job is None and not self._prepared(folder, most):
                     return
-                arguments = next(numbers), _first(waiting)
+                arguments = next(numbers), _first_waiting_files(waiting)
                 self._tasks.append(
                     threading.Thread(target=self._parse, args=arguments, daemon=True)
                 )
@@ -237,7 +237,7 @@ def _over(root: str, folder: str) -> str:
     return f"{root}/{folder}/over"
 
 
-def _first(waiting: list[File]) -> tuple[File, ...]:
+def _first_waiting_files(waiting: list[File]) -> tuple[File, ...]:
     """Take the first files from a list, up to PAGES_PER_TASK rows, and at least one."""
     first, rows = [waiting.pop(0)], 0
     while waiting and (rows := rows + first[-1].rows) + waiting[0].rows <= PAGES_PER_TASK:
@@ -245,7 +245,7 @@ def _first(waiting: list[File]) -> tuple[File, ...]:
     return tuple(first)
 
 
-def _aims(job: Job) -> Job:
+def _job_parsed_ahead(job: Job) -> Job:
     """What determines the results of a job: without its folders, and where its budgets end."""
     return replace(
         job,

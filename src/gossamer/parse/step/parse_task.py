@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
-from gossamer.parse.step.body_copies import answers_of
+from gossamer.parse.step.body_copies import responses_of_copies
 from gossamer.parse.step.cpu_budget import SPENT, Budget, domain_weights
 from gossamer.parse.step.page_writer import PageWriter
 from gossamer.parse.step.postponed import INTERRUPTED, POSTPONED, RETRIED, PostponedWriter
@@ -26,7 +26,7 @@ from gossamer.parse.step.sitemap_discovery import (
 )
 from gossamer.parse.step.stored_responses import (
     bodies,
-    piece_of,
+    piece_responses,
     read_answers,
     read_stored_redirects,
 )
@@ -54,7 +54,7 @@ MAX_ALONE = 100
 
 def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Return rows of YIELD: the files written, and counts."""
-    answers = _answers(job, share)
+    answers = _responses_of_share(job, share)
     heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
     writer = PageWriter(job, filters_of(job.filters))
     later = "" if job.early is None else job.early.later
@@ -62,7 +62,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     budget = Budget(
         job.domain_cpu_s,
         answers,
-        _weights(job),
+        _weights_of_job(job),
         dict(job.spent),
         job.early.tasks if job.early else 1,
     )
@@ -116,7 +116,7 @@ def _parse_pages(
                 heartbeat.beat()
                 continue
         before_s = parser.cpu_s
-        page = _unreadable(answer) if stored is None else parser.parse(page_of(answer, stored))
+        page = _unreadable_page(answer) if stored is None else parser.parse(page_of(answer, stored))
         budget.spend(answer, parser.cpu_s - before_s)
         page = _refuse_language(job.filters.rules, answer, page)
         if page.outcome == INTERRUPTED:
@@ -141,19 +141,19 @@ def _add_other_links(job: Job, share: Share, writer: PageWriter) -> None:
         writer.add_announced(found)
 
 
-def _weights(job: Job) -> dict[str, int]:
+def _weights_of_job(job: Job) -> dict[str, int]:
     """The weights of the domains, if they are needed and known."""
     files = (tuple([f"{job.root}/{path}" for path in some]) for some in job.files)
     return domain_weights(*files) if job.domain_cpu_s and job.early is None else {}
 
 
-def _answers(job: Job, share: Share) -> list[ResponseRow]:
+def _responses_of_share(job: Job, share: Share) -> list[ResponseRow]:
     """Return the pages of a share, starting with those left from earlier."""
     answers: list[ResponseRow] = []
     for piece in share.unparsed:
-        answers += piece_of(read_answers(f"{job.root}/{piece.path}", fetched=False), piece)
+        answers += piece_responses(read_answers(f"{job.root}/{piece.path}", fetched=False), piece)
     moved = [f"{job.root}/{path}" for path in job.moved]
-    return answers + answers_of(job.root, share.responses, moved)
+    return answers + responses_of_copies(job.root, share.responses, moved)
 
 
 def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
@@ -170,6 +170,6 @@ def _refuse_language(rules: RuleFile | None, answer: ResponseRow, page: ParsedPa
     return page if refused is None else replace(page, outcome=FILTERED, detail=refused.text)
 
 
-def _unreadable(answer: ResponseRow) -> ParsedPage:
+def _unreadable_page(answer: ResponseRow) -> ParsedPage:
     where = f"{answer.warc_file}, offset {answer.warc_offset}"
     return ParsedPage(outcome="failed", detail=f"damaged record in {where}")

@@ -81,7 +81,7 @@ def pieces(files: Sequence[File], tasks: int) -> list[Piece]:
     return cut
 
 
-def taper_pieces(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
+def taper_response_pieces(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
     """Distribute pieces over tasks that become smaller, for workers that take one after the other.
 
     Each task gets about 1/(2 `workers`) of the bytes that are left, and at least one piece. So
@@ -116,7 +116,7 @@ def read_answers(path: str, *, fetched: bool = True) -> tuple[ResponseRow, ...]:
     return tuple(sorted(map(ResponseRow._make, rows), key=place_of))
 
 
-def piece_of(answers: Sequence[ResponseRow], piece: Piece) -> list[ResponseRow]:
+def piece_responses(answers: Sequence[ResponseRow], piece: Piece) -> list[ResponseRow]:
     """Return the piece's share of a file's answers. Those that share a record stay together."""
     records = [list(sharing) for _, sharing in groupby(answers, key=record_of)]
     begins = [0, *accumulate(PAGE_BYTES + sharing[0].body_bytes for sharing in records)]

@@ -96,7 +96,7 @@ def _newest_documents(work: Workspace, named: Sequence[str] | None) -> DataFrame
     """The newest documents of pages that were parsed, of a few (materialised) or of all (None)."""
     known = work.read(DOCUMENTS.name).where(F.col("outcome") == "parsed").select("url", "round")
     if named is not None:
-        known = known.join(marks.frame_of_urls(work, named), on="url", how="left_semi")
+        known = known.join(marks.frame_of_marked_urls(work, named), on="url", how="left_semi")
     newest, _ = work.scratch(known.groupBy("url").agg(F.max("round").alias("round")))
     texts = join_documents(work, newest, *READ)
     return texts if named is None else work.scratch(texts)[0]

@@ -94,7 +94,7 @@ def learn_marks_from_round(work: Workspace, draft: Draft, documents: DataFrame) 
     if not work.store.manifest.layers(MARKS.name):
         return None
     marks = read_marks(work)
-    marked = frame_of_urls(work, marks["url"].to_pylist())
+    marked = frame_of_marked_urls(work, marks["url"].to_pylist())
     words = words_of_marked_pages(marked.join(documents, on="url", how="inner"))
     if words:
         marks = set_words_of_marks(marks, words)
@@ -119,7 +119,7 @@ def words_of_marked_pages(documents: DataFrame) -> dict[str, list[str]]:
     return {url: each for url, each in of_pages if each}
 
 
-def frame_of_urls(work: Workspace, urls: Sequence[str]) -> DataFrame:
+def frame_of_marked_urls(work: Workspace, urls: Sequence[str]) -> DataFrame:
     """URLs as a DataFrame."""
     if not urls:
         return work.engine.read([], "url string")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.state import sorted_parts
+from gossamer.state import sorted_rows
 from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKS
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def add_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) -
         return ranks.join(pages, on="url", how="right")
     part = F.pmod(F.xxhash64("url"), F.lit(parts)).alias("part")
     ours, theirs = (
-        sorted_parts.files_of_parts(work.scratch_files(rows.select("*", part), by=["part"]))
+        sorted_rows.files_of_parts(work.scratch_files(rows.select("*", part), by=["part"]))
         for rows in (pages, ranks)
     )
     ddl = ", ".join(f"{each.name} {each.dataType.simpleString()}" for each in pages.schema)

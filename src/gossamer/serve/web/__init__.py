@@ -42,7 +42,7 @@ problem details (RFC 9457).
     expensive_responses.py  expensive responses: few are computed at once, each is reused for a
                             second
     request_limits.py       bounds on the URL, and on the concurrent requests of a client
-    sending.py              large responses, in pieces
+    paced_sending.py              large responses, in pieces
     connections.py          bounds the number of connections; protocol.py bounds each of them
     clients.py              determines which client an address belongs to
     responses.py            parses parameters, and builds HTML and JSON responses

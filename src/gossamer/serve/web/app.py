@@ -30,12 +30,12 @@ from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.host_names import KnownNames
 from gossamer.serve.web.metrics import Metrics
+from gossamer.serve.web.paced_sending import Sending
 from gossamer.serve.web.page_routes import Paging
 from gossamer.serve.web.problem import HANDLERS, busy_problem
 from gossamer.serve.web.request_limits import Limits
 from gossamer.serve.web.search_routes import Searching
 from gossamer.serve.web.section_routes import Sectioning
-from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status_routes import Status
 from gossamer.state.lookup import Lookup
 from gossamer.status.overview import CrawlWatch

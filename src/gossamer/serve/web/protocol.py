@@ -33,8 +33,8 @@ MAX_REQUEST_BYTES = 65_536
 MAX_REQUEST_S = 30.0
 """From the connection, or the first byte of a further request, to the end of the request."""
 MAX_UNREAD_S = 10.0
-"""How long a client may leave data unread. The transport gets 64 kB at once (`sending.py`), so this
-also sets the slowest pace: 5 kB/s."""
+"""How long a client may leave data unread. The transport gets 64 kB at once (paced_sending.py):
+this also sets the slowest pace: 5 kB/s."""
 MAX_REFUSAL_S = 1.0
 """The time a client has to read a refusal; closing at once would cut it off (RFC 9112,
 section 9.6)."""

@@ -42,10 +42,8 @@ def number_parameter(request: Request, name: str, default: int, *, strict: bool 
 
 def span_parameter(request: Request, default: int, most: int) -> tuple[int, int]:
     """The parameters `offset` and `limit`, `default` if it is missing. Raises HTTPException."""
-    offset, limit = (
-        number_parameter(request, "offset", 0),
-        number_parameter(request, "limit", default),
-    )
+    offset = number_parameter(request, "offset", 0)
+    limit = number_parameter(request, "limit", default)
     if limit > most:
         raise HTTPException(400, f"limit may be at most {most}")
     return offset, limit
