@@ -33,6 +33,7 @@ from searchable import HOST, OWN
 import gossamer as package
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.flow.rounds import HARVEST, ROUND
+from gossamer.parse.process import guarded_parser
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import Store
 
@@ -72,7 +73,7 @@ def threads(root: int) -> Iterator[tuple[int, str, str, float]]:
         for process in (driver, *driver.children(recursive=True)):
             with suppress(OSError, psutil.NoSuchProcess):
                 command = " ".join(process.cmdline())
-                owner = "parser" if "parse.guard" in command else "worker"
+                owner = "parser" if guarded_parser.__name__ in command else "worker"
                 owner = "driver" if process == driver else owner
                 for folder in Path(f"/proc/{process.pid}/task").iterdir():
                     name = (folder / "comm").read_text()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gossamer.config import SiteConfig
 from gossamer.fetch import fetch_loop
+from gossamer.fetch.fetch_loop import FetchLoop
 from gossamer.state import stopping
 from tests.support.fetched_parts import Fetched, Row, settings, wanted
 from tests.support.loopback import SILENCE, Loopback, page
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from gossamer.fetch.exchange import FetchResult
 
     Crawl = Callable[..., Fetched]
 
@@ -156,9 +159,16 @@ def test_a_stop_before_the_first_request_counts(
 def test_a_stop_counts_while_pages_are_refused_without_a_request(
     server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = count()
+    refused: list[FetchResult] = []
+    record = FetchLoop._record
+
+    def note(loop: FetchLoop, row: int, answer: FetchResult) -> None:
+        refused.append(answer)
+        record(loop, row, answer)
+
+    monkeypatch.setattr(FetchLoop, "_record", note)
     monkeypatch.setattr(fetch_loop, "LOOK_S", 0.0)
-    monkeypatch.setattr(stopping, "requested", lambda _: next(looks) > 50)
+    monkeypatch.setattr(stopping, "requested", lambda _: bool(refused))
     server.answers["/robots.txt"] = page(FORBID_ALL)
     outcomes = crawl([f"http://a.test/{n}" for n in range(500)]).outcomes()
     assert {*outcomes} == {"robots", "postponed"}

@@ -11,7 +11,7 @@ from gossamer import parse
 from gossamer.parse.step import body_copies
 from gossamer.parse.step import run as step
 from gossamer.parse.step.body_copies import moving, responses_of_copies
-from gossamer.parse.step.stored_responses import pieces
+from gossamer.parse.step.stored_responses import response_pieces
 from tests.support.stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def divided(work: Workspace) -> list[list[str]]:
     moved = [f"{work.root}/{path}" for path in step.paths(moving(work, files))]
     return [
         [page.url for page in responses_of_copies(work.root, [piece], moved)]
-        for piece in pieces(files, 20)
+        for piece in response_pieces(files, 20)
     ]
 
 

@@ -24,7 +24,7 @@ from gossamer.parse.step.stored_responses import (
     Piece,
     ResponseRow,
     piece_responses,
-    pieces,
+    response_pieces,
     taper_response_pieces,
 )
 from gossamer.schedule import update
@@ -230,7 +230,7 @@ def test_files_are_cut_into_pieces_of_a_task_s_share_and_few_pages_are_not(
     sizes: list[tuple[int, int]],
 ) -> None:
     files = [File(f"f{n}", rows, size) for n, (rows, size) in enumerate(sizes)]
-    cut = pieces(files, 8)
+    cut = response_pieces(files, 8)
     total = sum(file.bytes for file in files)
     for file in files:
         mine = [piece for piece in cut if piece.path == file.path]

@@ -19,7 +19,7 @@ class Killed(GuardedParser):
     """A parser whose process is killed at these pages, as many times as given for each.
 
     Only its parent is told so: to start another process each time takes a third of a second, and
-    the tests of guard.py kill real ones.
+    test_guard.py kills real ones.
     """
 
     def __init__(self, times: dict[str, int]) -> None:

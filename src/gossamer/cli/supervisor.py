@@ -58,7 +58,7 @@ PATIENCE = 2
 
 CRAWL = (
     "from gossamer.state.stopping import leave_to_parent; leave_to_parent()\n"
-    "from gossamer.cli.supervisor import hold; line = hold({})\n"
+    "from gossamer.cli.supervisor import hold_supervisor_line as hold; line = hold({})\n"
     "from gossamer.cli import main; main(line)"
 )
 _SERVE = "from gossamer.cli import main; main()"
@@ -104,7 +104,7 @@ class Line:
             self._connection.send(message)
 
 
-def hold(descriptor: int) -> Line:
+def hold_supervisor_line(descriptor: int) -> Line:
     """Make this process the one that crawls, and return its connection with its parent."""
     line = Line(Connection(descriptor))
     sys.argv[0] = line.program

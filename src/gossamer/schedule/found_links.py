@@ -67,7 +67,7 @@ def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> D
 
     `before`: the old rows of all pages that the links lead to.
     """
-    again = listing_polls.links_of_known_pages(links, work.now_ms())
+    again = listing_polls.polled_links(links, work.now_ms())
     finds, count = work.scratch(listing_polls.count_listed(again, before))
     return finds if count else None
 

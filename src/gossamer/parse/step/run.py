@@ -21,7 +21,7 @@ from gossamer.parse.step.job import Job, Share
 from gossamer.parse.step.parse_ahead import Done
 from gossamer.parse.step.parse_task import UNREADABLE_DDL, parse_share
 from gossamer.parse.step.planning import create_job
-from gossamer.parse.step.stored_responses import Piece, pieces, taper_response_pieces
+from gossamer.parse.step.stored_responses import Piece, response_pieces, taper_response_pieces
 from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage import parquet
 from gossamer.storage.store import Layer
@@ -173,7 +173,7 @@ def parse_round(
     moved = paths(moving(work, files))
     job = replace(job, files=(paths(files), paths(left)), moved=moved, spent=done.spent)
     workers = work.engine.workers
-    cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
+    cut = (response_pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
     new, old = (taper_response_pieces(some, workers) for some in cut)
     tasks = max(len(new), len(old), 1)
     robots, before = (balance_files(some, tasks) for some in (hosts, links))

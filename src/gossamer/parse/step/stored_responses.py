@@ -71,7 +71,7 @@ class Redirect(NamedTuple):
     fetches: int
 
 
-def pieces(files: Sequence[File], tasks: int) -> list[Piece]:
+def response_pieces(files: Sequence[File], tasks: int) -> list[Piece]:
     """Cut files into pieces of at most 1/`tasks` of all bytes, but not below MIN_PAGES pages."""
     share = sum(file.bytes for file in files) / tasks
     cut = []

@@ -95,11 +95,11 @@ def rules_stamp(work: Workspace) -> tuple[object, ...]:
 
     `rules_in_force` compares all rules, even if they are those of before.
     """
-    states = (_file_state(Path(work.root, name)) for name in work.config.filter.files)
+    states = (_rule_file_state(Path(work.root, name)) for name in work.config.filter.files)
     return (work.config.filter, *states, work.store.manifest.layers(FILTER_RULES.name))
 
 
-def _file_state(path: Path) -> tuple[int, int, int] | None:
+def _rule_file_state(path: Path) -> tuple[int, int, int] | None:
     try:
         found = path.stat()
     except OSError:

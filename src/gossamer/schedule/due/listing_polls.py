@@ -98,7 +98,7 @@ def count_listed(links: DataFrame, known: DataFrame) -> DataFrame:
     return listed.where((F.col("found") > 0) | (F.col("found_dates") > 0))
 
 
-def links_of_known_pages(links: DataFrame, now_ms: int) -> DataFrame:
+def polled_links(links: DataFrame, now_ms: int) -> DataFrame:
     """The links in which a visit may have found something new: `src`, `dst` and `dated_ms`."""
     followed = ~F.col("first") & ~F.col("nofollow") & (F.col("relation") != "redirect")
     return links.where(followed).select("src", "dst", credible_ms(now_ms).alias("dated_ms"))
