@@ -49,7 +49,7 @@ class Signals(NamedTuple):
     host_rank: Column
     """PageRank of the page and of its host at the last `rank` (page_ranks.py)."""
     worth: Column
-    """The fit pages that a visit to its section brings (sections.py)."""
+    """The fit pages that a visit to its section brings (`sections`)."""
     promise: Column
     """What the pages that link to it, and their words for it, promise (fit_prediction.py)."""
 
