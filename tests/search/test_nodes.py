@@ -12,6 +12,7 @@ import pytest
 from gossamer.config import Config
 from gossamer.errors import StoreFull
 from gossamer.search.messages import (
+    CountTerms,
     Find,
     FoundPages,
     Question,
@@ -19,6 +20,7 @@ from gossamer.search.messages import (
     Request,
     RequestRefused,
     Rescore,
+    TermCounts,
     Weigh,
     Weighed,
 )
@@ -130,3 +132,8 @@ def test_a_full_disk_for_temporary_files_is_told_as_one(
     monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
     with pytest.raises(StoreFull, match=str(small_disk)):
         Searcher.open(work)
+
+
+def test_terms_of_a_language_that_a_node_lacks_stand_on_none_of_its_pages(work: Workspace) -> None:
+    node = Searcher.open(work).node
+    assert node.reply(CountTerms("ko", ["apple"])) == TermCounts(0, {})
