@@ -23,7 +23,8 @@ PURE := $(CURDIR)/build/pure
 PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517 --no-compile
-# pip compiles on one core, and the tests of libraries too.
+# pip compiles on one core, and the tests of libraries too. Some libraries hold files that Python
+# cannot compile, and nobody imports.
 BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 
 # Only the test files that contain a mark: to import all others takes each process some seconds.

@@ -29,7 +29,7 @@ def pages_with_shared_texts(fit: DataFrame) -> DataFrame:
 
 
 def equal_duplicates(fit: DataFrame) -> DataFrame:
-    """The pages that another one with an equal text stands for, as `near.one_per_group`.
+    """The pages that another one with an equal text stands for, as in `near_duplicates`.
 
     Reasons: `canonical`, `mirror`, `text`, `body` and `soft_404`. `fit` must be materialised.
     """

@@ -4,7 +4,7 @@ The life of one URL:
 
   1. `generate` assigned it to a part, the same one for its whole registrable domain. `run` starts
      one task per part, or lets tasks look for parts that their workers may fetch
-     (`egress_scheduling.py`), and `task.read_part` reads the task's rows.
+     (`egress_scheduling.py`), and `fetch_task.read_part` reads the task's rows.
   2. `frontier.py` puts it into a front queue by its score, and later into its host's back queue.
      By then the host's address has been looked up (`cached_resolver.py`), and the host waits in a
      heap until it may be contacted.

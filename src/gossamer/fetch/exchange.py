@@ -23,7 +23,7 @@ class Request(NamedTuple):
     etag: str | None = None
     last_modified: str | None = None
     max_file_bytes: int = 0
-    """Replaces `max_body_bytes`, if greater, for files that are not pages (`body.limit_of`)."""
+    """Replaces `max_body_bytes`, if greater, for files that are not pages (`limit_of`)."""
     rules: RuleIndex | None = None
     """Filter rules, if any of them is about content types."""
 

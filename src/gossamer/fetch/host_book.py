@@ -1,7 +1,7 @@
 """A fetch task's records of hosts, which it passes on to later rounds as rows of `hosts`.
 
-Each robots.txt is kept as bytes: `robots.parse` caches the latest few thousand parsed files, and
-many hosts send the same file.
+Each robots.txt is kept as bytes: `parse_robots_txt` caches the latest few thousand parsed files,
+and many hosts send the same file.
 """
 
 from __future__ import annotations

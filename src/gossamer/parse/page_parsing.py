@@ -43,7 +43,7 @@ def parse_response(
     `headers` are the HTTP headers, with names in any case; `body` is already decoded from its
     content coding. Dates after `fetched` are rejected. Raises ValueError if `url` is not a valid
     URL. Nothing that a server sends raises anything but MemoryError, but a hostile page can take
-    very long; `guard.GuardedParser` limits time and memory.
+    very long; `GuardedParser` limits time and memory.
     """
     address = normalize(url, None, rules.urls)
     if address is None:

@@ -42,9 +42,9 @@ def correct_found_depths(work: Workspace, links: DataFrame, late: DataFrame | No
 def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
     """Group links by target: `url`, and as found_… its depth, hops, inlinks, source and dated_ms.
 
-    The date is the newest that a listing gives (`recrawl.credible_ms`). Links marked nofollow are
-    ignored. Only links in VOTES from pages fetched for the first time count as inlinks, so a page
-    that is fetched again does not vote twice.
+    The date is the newest that a listing gives (`change_rates.credible_ms`). Links marked nofollow
+    are ignored. Only links in VOTES from pages fetched for the first time count as inlinks, so a
+    page that is fetched again does not vote twice.
     """
     is_redirect = F.col("relation") == "redirect"
     source = F.when(listing_polls.is_news(now_ms), listing_polls.ENTRY).when(
@@ -63,7 +63,7 @@ def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
 
 
 def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFrame | None:
-    """Count what visits to known pages found (`polling.count_listed`); None if nothing.
+    """Count what visits to known pages found (`listing_polls.count_listed`); None if nothing.
 
     `before`: the old rows of all pages that the links lead to.
     """

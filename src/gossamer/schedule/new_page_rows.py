@@ -53,9 +53,9 @@ class PageNews(NamedTuple):
     judged: DataFrame | None = None
     """What was parsed of the answers (`fitness.judge_documents`)."""
     finds: DataFrame | None = None
-    """What visits to known pages found (`polling.count_listed`)."""
+    """What visits to known pages found (`listing_polls.count_listed`)."""
     places: DataFrame | None = None
-    """What is known about their hosts and folders (`habits.habits_of_urls`)."""
+    """What is known about their hosts and folders (`change_habits.habits_of_urls`)."""
     promised: DataFrame | None = None
     """What linking pages promise (`fit_prediction.judge_targets`)."""
 
@@ -72,7 +72,7 @@ def new_page_rows(work: Workspace, news: PageNews) -> DataFrame:
 
     Further columns: `nearer`, for `depths.relax`; whether the page is `new`; `spent`, the cash that
     it has less than before; whether it was `asked` for; `counted`, for `due_times`; and
-    recrawl.VISITS, for `habits`.
+    change_rates.VISITS, for `habits`.
     """
     config, now_ms = work.config.update, work.now_ms()
     # A page that cash flows to may be unknown, because a growth limit dropped it.

@@ -116,7 +116,7 @@ def set_url_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
 def write_changes(
     work: Workspace, draft: Draft, rows: DataFrame, count: int, virtual: opic.VirtualPage
 ) -> int:
-    """Write the rows that `changed_rows` returns, materialised, and what follows from them.
+    """Write the rows that `new_page_rows` returns, materialised, and what follows from them.
 
     Returns the number of rows of `pages`.
     """

@@ -45,7 +45,7 @@ MAX_NAMES = 5
 _NAME = re.compile(r"\w+")
 _SYMBOL = re.compile(r"[!-/:-@\[-`{-~]")
 _HYPHENED = re.compile(r"[^\W_](?:[^\W_]|-)*")
-"""Words of natural language that are joined, as in `data-source` (`units.joined_phrases`)."""
+"""Words of natural language that are joined, as in `data-source` (`query_units.joined_phrases`)."""
 _INNER = re.compile(r"[^\W_].*[\w.,:;!?)}\]]")
 """Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `__new__`."""
 

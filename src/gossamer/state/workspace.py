@@ -40,7 +40,7 @@ class Workspace(Tables):
     """The time that steps use as the current one, set by tests and replays; None: the real time."""
     is_endless: bool = False
     """Whether rounds follow each other without end. In others, a feed would be due again and again,
-    so pages with a rhythm are due after polling.UNHURRIED_S at the earliest."""
+    so pages with a rhythm are due after listing_polls.UNHURRIED_S at the earliest."""
     last_valid: LastValid | None = None
     """In a crawl without end, what its files of filter rules held when they could last be used."""
     prepare: Callable[[], None] | None = None

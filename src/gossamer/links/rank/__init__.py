@@ -18,7 +18,7 @@ pages change where ranks flow from, and whose votes count (`trust.py`):
               and Pedersen, "Combating Web Spam with TrustRank", VLDB 2004, §4). What they do not
               lead to has rank 0.
   distrusted  they vote for nobody, and no rank flows from them; a page that leads to them keeps
-              only a part of its votes (`shares.distrust_factors`), and dangles with the rest.
+              only a part of its votes (`vote_shares.distrust_factors`), and dangles with the rest.
 
 A host that `farms` found casts only the part of its votes that the evidence leaves it, and dangles
 with the rest.

@@ -211,7 +211,7 @@ def start_link_element(found: Findings, node: LexborNode) -> None:
 
 
 def _link_relations(attributes: Attributes) -> Iterator[str]:
-    """Yield the values of `page.Link.relation` for a link element that leads to a page or feed."""
+    """Yield the values of `Link.relation` for a link element that leads to a page or feed."""
     for word in _words(attributes.get("rel")):
         if word in ("canonical", "amphtml", "next", "prev"):
             yield word

@@ -1,9 +1,9 @@
 """Reads a body once, even if it was fetched from several URLs.
 
-Equal bodies follow each other (`stored.bodies`), and of what a page contains, only few things
-depend on its URL: where its links lead, and a date in its path. So a function of the body that
-remembers its latest result reads the body once, and the rest is made for each URL. The results are
-the same as if each page was read by itself.
+Equal bodies follow each other (`stored_responses.bodies`), and of what a page contains, only few
+things depend on its URL: where its links lead, and a date in its path. So a function of the body
+that remembers its latest result reads the body once, and the rest is made for each URL. The results
+are the same as if each page was read by itself.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LEADING: Final = frozenset(
 
 
 class Reference:
-    """A link as written in a document; the attributes are the fields of `page.Link`."""
+    """A link as written in a document; the attributes are the fields of `Link`."""
 
     __slots__ = ("anchor", "dated", "nofollow", "relation")
 

@@ -87,7 +87,7 @@ def habits_of_urls(work: Workspace, urls: DataFrame) -> DataFrame | None:
 def write_habits(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
     """Add what a round tells about places; return the layers of the dataset, for `Draft.replace`.
 
-    `pages` have the columns of `recrawl.learn_changes`. Those without a visit or a date do not
+    `pages` have the columns of `learn_change_rates`. Those without a visit or a date do not
     count.
     """
     sums = {

@@ -177,7 +177,7 @@ def visit_columns(
 
     `changed`: whether a page that answered differs from what is stored; `usual`: the changes per
     day of others, which becomes `usual_before`. Each row has the columns of
-    `habits.habits_of_urls`, null if nothing is known; `found_dated_ms`, the newest date that
+    `change_habits.habits_of_urls`, null if nothing is known; `found_dated_ms`, the newest date that
     listings of the round give; and its response.
     """
     answered = F.coalesce("o_answered", F.lit(False))

@@ -107,7 +107,7 @@ def polled_links(links: DataFrame, now_ms: int) -> DataFrame:
 def learn_finds() -> dict[str, Column]:
     """What is known of listings after a round: `finds`, `finding_days` and `date_rate`.
 
-    From the columns of recrawl.visits, and FOUND.
+    From the columns of change_rates.visit_columns, and FOUND.
     """
     finds, days = F.coalesce("finds", F.lit(0.0)), F.coalesce("finding_days", F.lit(0.0))
     more = finds + F.coalesce("found", F.lit(0))

@@ -45,7 +45,7 @@ def score_pages(work: Workspace, due: DataFrame, sections: Sequence[Layer] = ())
 
 
 def page_signals(work: Workspace) -> scoring.Signals:
-    """Scorings' signals, by the columns of `pages`, `with_ranks` and `add_page_worth`."""
+    """Scorings' signals, by the columns of `pages`, `add_ranks` and `add_page_worth`."""
     return scoring.Signals(
         depth=F.col("depth"),
         inlinks=F.col("inlinks"),

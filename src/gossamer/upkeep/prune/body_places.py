@@ -34,7 +34,7 @@ def update_places(
 ) -> dict[str, tuple[Layer, ...]]:
     """The layers of a dataset with warc_file and warc_offset, if any of its rows changes.
 
-    `moves`: files of `copying.MOVED`.
+    `moves`: files of `archive_copying.MOVED`.
     """
     if not moves:
         return {}

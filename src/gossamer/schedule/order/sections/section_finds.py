@@ -32,7 +32,7 @@ LEAST_FINDS = UNIT // 100
 def write_finds(work: Workspace, links: DataFrame, pages: DataFrame) -> tuple[Layer, ...]:
     """Write in which folders a round has found new pages; return the layers of `finds`.
 
-    `links` are those of the round; `pages` have the columns of `page_changes.changed_rows`. A page
+    `links` are those of the round; `pages` have the columns of `new_page_rows`. A page
     that several pages link to counts in equal parts.
     """
     new = pages.where("new").select(F.col("url").alias("dst"))
