@@ -17,7 +17,7 @@ from tests.support.bare_stores import contents, files_below, put, report
 from tests.support.memory_backend import MemoryBackend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 @pytest.fixture
@@ -148,6 +148,23 @@ def test_what_a_branch_reads_or_writes_is_no_garbage(store: Store, sweeps: bool)
     store.collect_garbage(keep_versions=0)
     kept = {store.listed("pages")[0].path, draft.path}
     assert files_below(store.backend, *FOLDERS) == kept
+
+
+def test_files_that_a_branch_begins_to_write_during_a_sweep_are_no_garbage() -> None:
+    backend = MemoryBackend()
+    Store.create(backend)
+    store = Store.open(backend)
+    listed = backend.sizes_in
+
+    with store.branch() as branch:
+
+        def list_late(folders: Iterable[str]) -> Iterator[tuple[str, int]]:
+            put(branch, "ranks")
+            return listed(folders)
+
+        backend.sizes_in = list_late  # type: ignore[method-assign]
+        store.collect_garbage(keep_versions=0)
+        assert len(files_below(backend, "ranks")) == 1
 
 
 class Beside(RuleBasedStateMachine):

@@ -95,8 +95,10 @@ class Garbage:
         if known == newest:
             files = self._own(kept[0], attempts)
         else:
+            swept = list(self._swept(manifests))
+            # After the sweep: it may have met files of attempts that began meanwhile.
             running = tuple(f"{folder}/" for each in others for folder in each.folders)
-            files = (file for file in self._swept(manifests) if not file[0].startswith(running))
+            files = (file for file in swept if not file[0].startswith(running))
         # Manifests first, so that none that exists ever names a deleted file.
         garbage = {
             path: size

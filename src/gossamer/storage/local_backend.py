@@ -110,7 +110,8 @@ class LocalBackend:
             if not inside[parent]:
                 continue
             target.unlink(missing_ok=True)
-            for folder in target.relative_to(self.root).parents[:-1]:
+            # The outermost folder stays: another step may be creating one in it.
+            for folder in target.relative_to(self.root).parents[:-2]:
                 try:
                     (self.root / folder).rmdir()
                 except OSError:
