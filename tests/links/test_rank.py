@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from gossamer.errors import ConfigError
 from gossamer.links import graph, rank
 from gossamer.links.rank import trust
+from gossamer.links.rank.extrapolation import KEPT
 from gossamer.links.rank.fetched_nodes import NodesByHash, hashes_of
 from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import host_of
@@ -63,7 +64,7 @@ def test_ranks_solve_the_linear_system(
     assert sum(of_hosts.values()) == pytest.approx(1)
 
 
-FEW_ITERATIONS = 0.5
+FEW_ITERATIONS = 0.2
 """A damping with which the ranks of small graphs converge soon: joins take 20 ms per iteration."""
 PAGES = [f"http://{letter}.org/" for letter in "abcdefgh"]
 """Pages on domains of their own."""
@@ -336,12 +337,19 @@ def test_both_forms_agree(work: Workspace, values: dict[str, object]) -> None:
         assert sum(in_arrays.values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("links", [SOME, {*pairwise([*URLS, URLS[0]])}], ids=["some", "a cycle"])
-def test_both_forms_take_as_many_iterations(work: Workspace, links: set[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("links", "tolerance"),
+    [(SOME, 1e-5), ({*pairwise([*URLS, URLS[0]])}, 1e-2)],
+    ids=["some", "a cycle"],
+)
+def test_both_forms_take_as_many_iterations(
+    work: Workspace, links: set[tuple[str, str]], tolerance: float
+) -> None:
     """In the cycle, an extrapolation is undone."""
     crawl(work, links, URLS[:14])
-    configure(work, tolerance=1e-5, damping=0.7)
+    configure(work, tolerance=tolerance, damping=0.7)
     by_joins = rank.run(work).counts
+    assert by_joins["page_iterations"] > 2 * KEPT
     with work.step("test", work.round) as draft:
         draft.replace |= {"ranks": (), "host_ranks": ()}
     graph.run(work)
