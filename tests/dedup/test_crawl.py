@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scipy import sparse
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -57,6 +56,8 @@ def words(crawl: Crawl) -> dict[str, tuple[str, ...]]:
 
 def similar(words: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, str], float]:
     """All pairs with a similarity of at least FALSE, without the code under test."""
+    from scipy import sparse  # takes 0.2 s, in each process that collects tests
+
     numbers: dict[tuple[str, ...], int] = {}
     sets = [
         {

@@ -28,6 +28,7 @@ from tests.support.loopback_fetches import LIMIT, config, fetch, fetch_url, http
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
+    from collections.abc import Callable
 
 PAGE = "http://a.test/page"
 TEXT = b"<p>" + b"word " * 1_000
@@ -274,16 +275,19 @@ def test_content_codings(server: Loopback, coding: str, body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("coding", "bomb"),
+    ("coding", "pack"),
     [
-        ("gzip", gzip.compress(bytes(5_000_000), mtime=0)),
-        ("deflate", zlib.compress(bytes(5_000_000))),
-        ("br", brotli.compress(bytes(5_000_000))),
-        ("zstd", zstd.compress(bytes(5_000_000))),
-        ("gzip, gzip", gzip.compress(gzip.compress(bytes(50_000_000), mtime=0), mtime=0)),
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", brotli.compress),
+        ("zstd", zstd.compress),
+        ("gzip, gzip", lambda body: gzip.compress(gzip.compress(10 * body))),
     ],
 )
-def test_a_bomb_is_cut_at_the_limit(server: Loopback, coding: str, bomb: bytes) -> None:
+def test_a_bomb_is_cut_at_the_limit(
+    server: Loopback, coding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    bomb = pack(bytes(5_000_000))
     answer = fetch_one(server, page(bomb, (f"Content-Encoding: {coding}",)))
     assert (answer.outcome, answer.truncated) == ("ok", True)
     assert answer.body == bytes(len(answer.body))
