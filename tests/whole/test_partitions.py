@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 HOSTS, PAGES, DELAY_S = 4, 40, 0.3
 TROUBLES: tuple[Trouble, ...] = ("cut", "stalled", "slow")
+GRPC_WAITS_S = 60
+"""For the answer to a ping, by default."""
 STEPS = ("generate", "generate", "fetch", "parse", "update", "invert", "rank", "dedup")
 """After each of these, a trouble may begin; that of `generate` is one of fetch."""
 
@@ -100,8 +103,10 @@ def test_no_query_waits_for_ever_on_a_connection_that_was_lost(
         ):
             assert engine.spark.range(5).count() == 5
             way.lose()
+            lost_s = time.monotonic()
             with pytest.raises(EngineError, match="operation not found"), engine_errors():
                 engine.spark.range(6).count()  # Spark would begin it again
+            assert time.monotonic() - lost_s < GRPC_WAITS_S / 2
             assert engine.spark.range(7).count() == 7
     finally:
         server.stop()

@@ -75,7 +75,9 @@ def _channel_builder(url: str, host: str, *, embedded: bool) -> DefaultChannelBu
     """The channel builder of pyspark, but without a proxy to this machine, and with keepalive.
 
     Facts (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
-    names it. Without keepalive, a query waits for ever if a network forgets its connection.
+    names it. Without keepalive, a query waits for ever if a network forgets its connection. The
+    answer to a ping is awaited for `ping_timeout_ms`, by default a minute, whatever
+    `keepalive_timeout_ms` says.
     """
     from grpc.experimental import ChannelOptions
     from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -83,7 +85,7 @@ def _channel_builder(url: str, host: str, *, embedded: bool) -> DefaultChannelBu
     options = [(ChannelOptions.SingleThreadedUnaryStream, 1)]
     if not embedded:
         options.append(("grpc.keepalive_time_ms", int(KEEPALIVE_S * 1000)))
-        options.append(("grpc.keepalive_timeout_ms", int(PONG_S * 1000)))
+        options.append(("grpc.http2.ping_timeout_ms", int(PONG_S * 1000)))
         options.append(("grpc.http2.max_pings_without_data", 0))
     if is_loopback(host):
         options.append(("grpc.enable_http_proxy", 0))
