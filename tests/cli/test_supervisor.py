@@ -20,7 +20,7 @@ from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import Store
 from tests.support.crawl_service import Service
 from tests.support.crawl_settings import loopback_settings
-from tests.support.loopback import page
+from tests.support.loopback import Held, page
 from tests.support.systemd_socket import Systemd
 
 if TYPE_CHECKING:
@@ -74,11 +74,16 @@ def check_history(folder: Path, engine: Engine) -> None:
 
 
 def test_a_process_that_has_grown_is_replaced_between_two_rounds(
-    folder: Path, engine: Engine
+    server: Loopback, folder: Path, engine: Engine
 ) -> None:
+    """The server holds back a page of the second round until the harvest of the first is over."""
+    server.answers["/1"] = held = Held()
     with Service(folder, ALWAYS) as service:
         lines = service.until(step="generate")
         first = service.crawling().pid
+        lines += service.until(step=list(rounds.HARVEST)[-1])
+        server.answers["/1"] = page(b"<p>page 1")
+        held.free.set()
         lines += service.until(event="renew")
         steps = [(line["round"], line["step"]) for line in lines if "step" in line]
         in_rounds = [each for each in steps if each[1] in ROUND]

@@ -16,7 +16,7 @@ from gossamer.flow.forever import Listener
 from gossamer.flow.harvests import Harvests
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import garbage
-from tests.support.loopback import page
+from tests.support.loopback import LONGEST_S, page
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-LONGEST_S = 60
-"""Nobody waits for longer. If somebody does, the test fails."""
 FIRST, HELD = "http://a.test/first", "http://a.test/held"
 LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
 

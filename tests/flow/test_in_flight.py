@@ -6,7 +6,6 @@ any.
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import threading
 from collections import Counter
@@ -24,11 +23,10 @@ from gossamer.storage.names import CONFIG_NAME
 from tests.support.crawl_service import Service
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import garbage
-from tests.support.loopback import page
+from tests.support.loopback import LONGEST_S, Held, page
 from tests.support.merging_program import GOSSAMER
 
 if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
     from collections.abc import Iterator
 
     from gossamer.engine.engine import Engine
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-LONGEST_S = 60
-"""Nobody waits for longer. If somebody does, the test fails."""
 LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
 URLS = {f"http://a.test{path}" for path in ("/", "/first", "/held")}
 ALWAYS_DUE = "\nupdate.interval_days = 0.000001\nupdate.interval_factor = 1"
@@ -46,18 +42,6 @@ ALWAYS_DUE = "\nupdate.interval_days = 0.000001\nupdate.interval_factor = 1"
 
 class Ended(Exception):
     """Ends a crawl in a test."""
-
-
-class Held:
-    """An answer that the server holds back."""
-
-    def __init__(self) -> None:
-        self.asked, self.free = threading.Event(), threading.Event()
-
-    async def __call__(self, _reader: StreamReader, writer: StreamWriter) -> None:
-        self.asked.set()
-        assert await asyncio.to_thread(self.free.wait, LONGEST_S)
-        writer.write(page(b"<p>held"))
 
 
 @pytest.fixture

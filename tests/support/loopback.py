@@ -26,6 +26,8 @@ NOTHING = b""
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """Instead of an answer: a coroutine that controls the connection, which closes when it returns."""
 
+LONGEST_S = 60
+"""Nobody waits for longer. If somebody does, the test fails."""
 LINGER_NOT = struct.pack("ii", 1, 0)
 TLS_HANDSHAKE = b"\x16"
 
@@ -141,6 +143,18 @@ def page(
         f"Content-Length: {len(body) if length is None else length}",
     ]
     return "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
+
+
+class Held:
+    """An answer that the server holds back until it is set `free`."""
+
+    def __init__(self) -> None:
+        self.asked, self.free = threading.Event(), threading.Event()
+
+    async def __call__(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.asked.set()
+        assert await asyncio.to_thread(self.free.wait, LONGEST_S)
+        writer.write(page(b"<p>held"))
 
 
 @contextmanager
