@@ -28,7 +28,8 @@ INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep51
 BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 
 # Only the test files that contain a mark: to import all others takes each process some seconds.
-marked = $(shell grep -rl 'mark\.$(1)' tests --include='test_*.py')
+# Those of tests/whole are the longest, and come first.
+marked = $(shell grep -rl 'mark\.$(1)' tests --include='test_*.py' | sort -r)
 OF_STEPS = $(shell grep -rlE 'work: Workspace|new_work' tests --include='test_*.py')
 
 # Marks of tests that `make test` does not run, and of those that wait for the engine, a server or a
@@ -69,7 +70,7 @@ test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with module
 	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
 test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them minutes
-	$(BIN)/pytest -m 'slow and not long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
+	$(BIN)/pytest -m 'slow and not long and not spark' -n $(PROCESSES) --maxprocesses 4 --dist worksteal $(call marked,slow)
 
 test-long: $(VENV)/.dev  ## repeat some of these with more seeds, kills, cases and examples, before a release (some hours)
 	$(BIN)/pytest -m 'long and not spark' -o faulthandler_timeout=3600 -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
