@@ -139,12 +139,10 @@ FEW_PAGES = (1, 12)
 LEAST = {HARVEST: 8, ROUND: 6, BOTH: 4}
 """Failures in these lanes, for each point with each number of pages."""
 SOME = [
-    Point("graph", "fetch", HARVEST),
     Point("index", "fetch", HARVEST),
     Point("rank", "fetch", ROUND),
-    Point("index", "update", ROUND),
     Point("graph", "parse", BOTH),
-    Point("rank", "update", BOTH),
+    Point("index", "update", ROUND),
 ]
 SELDOM = dict.fromkeys(LEAST, 1)
 LONGEST_S = 120
