@@ -16,6 +16,7 @@ each in its first round, and so on. Each is a test of its own, which fails where
 from __future__ import annotations
 
 import inspect
+import re
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ FOUND = ("responses", "documents", "links")
 """What each round has, if no story does."""
 LONGEST_LABEL = 63
 """RFC 1035 §2.3.4: the letters of a part of a host's name."""
+_WORD = re.compile(r"[\w-]+")
+"""A label of a host's name, and what else a URL has between its punctuation."""
 
 
 @dataclass
@@ -52,17 +55,22 @@ class SharedCrawl:
     """The crawl in which stories are played."""
 
     work: Workspace
-    _read: dict[str, tuple[int, list[Row]]] = field(default_factory=dict)
-    """By dataset, its rows, and the version of the store that has them."""
+    _read: dict[str, tuple[int, dict[str, list[Row]]]] = field(default_factory=dict)
+    """By dataset, the version of the store that was read, and the rows that have each word."""
 
-    def rows(self, dataset: str) -> list[Row]:
+    def rows(self, dataset: str, site: str) -> list[Row]:
+        """The present rows that name a host or URL of a site."""
         version, table = self.work.store.manifest.version, DATASETS[dataset]
         if dataset not in self._read or self._read[dataset][0] != version:
             rows = [row.asDict(recursive=True) for row in lsm.current(self.work, table).collect()]
             keys = {tuple(row[name] for name in table.key) for row in rows}
             assert len(keys) == len(rows), f"{dataset}: a key stands twice"
-            self._read[dataset] = version, rows
-        return self._read[dataset][1]
+            named: dict[str, list[Row]] = defaultdict(list)
+            for row in rows:
+                for word in _words(row):
+                    named[word].append(row)
+            self._read[dataset] = version, named
+        return self._read[dataset][1].get(site, [])
 
     def play_round(self, found: Iterable[Found]) -> None:
         """Commit what a round finds, as its parsing leaves it; then update."""
@@ -107,10 +115,7 @@ class Site:
 
     def rows(self, dataset: str) -> list[Row]:
         """The present rows that name a host or URL of this site."""
-        return [row for row in self.crawl.rows(dataset) if self._is_named(row.values())]
-
-    def _is_named(self, values: Iterable[object]) -> bool:
-        return any(self.name in value for value in values if isinstance(value, str))
+        return self.crawl.rows(dataset, self.name)
 
     def pages(self) -> Pages:
         """The pages by URL."""
@@ -167,6 +172,12 @@ class SharedRounds:
             for name in waiting:
                 found[name] = _resume(stories[name], sites[name].pages(), ends, name)
         return ends
+
+
+def _words(row: Row) -> set[str]:
+    """The words of a row's texts, among them the sites that it names."""
+    texts = (value for value in row.values() if isinstance(value, str))
+    return {word for text in texts for word in _WORD.findall(text)}
 
 
 def _resume(
