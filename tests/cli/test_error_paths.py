@@ -19,12 +19,11 @@ import rich.progress  # noqa: F401  # commands cannot import it under `closed`, 
 from gossamer.api.crawl import Crawl
 from gossamer.cli import app, main
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.links import graph
+from gossamer.index import postings
 from gossamer.schedule import generate
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Holder
 from tests.support.command_line import gossamer
-from tests.support.harvest_steps import run_postings
 from tests.support.pairwise import choose_covering
 from tests.support.rows import put
 
@@ -254,8 +253,7 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         crawl = Crawl.create(str(folder), SETTINGS.format(address=web.address), engine)
         crawl.inject(web.web.seeds())
         crawl.run(rounds=1)
-    run_postings(crawl.work)
-    graph.run(crawl.work)
+    postings.run(crawl.work)
     generate.run(crawl.work)
     before = contents(folder)
     yield folder
