@@ -364,7 +364,7 @@ def test_an_index_of_another_format_is_rebuilt(
 ) -> None:
     before = files_of(first)
     monkeypatch.setattr(layout, "_SHARD", re.compile("of another format"))
-    assert run_index(first).counts == COUNTS | {"added": COUNTS["indexed"]}
+    assert index.run(first).counts == COUNTS | {"added": COUNTS["indexed"]}
     assert not files_of(first) & before
 
 
