@@ -12,6 +12,7 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
 from tests.support.command_line import lent
 from tests.support.crawl_settings import loopback_settings
 from tests.support.repository import ROOT
@@ -28,11 +29,17 @@ PAGES = 6
 
 @pytest.fixture(scope="module")
 def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A crawl of one round, with ranks. The examples that read it search nothing."""
     folder = str(tmp_path_factory.mktemp("crawl"))
-    with FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake:
+    ranking = {name: rounds.HARVEST[name] for name in ("graph", "rank")}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake,
+    ):
         crawl = Crawl.create(folder, loopback_settings(fake.address), engine)
         crawl.inject(fake.web.urls("site-0.test"))
-        crawl.run()
+        patch.setattr(rounds, "HARVEST", ranking)
+        crawl.run(rounds=1)
     return folder
 
 
