@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -135,6 +136,17 @@ def engine(
         return
     with Engine(EngineConfig(workers=2)) as started:
         yield started
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exempt_tests_from_collection() -> Iterator[None]:
+    """Objects that were exempt from garbage collection stay so when a server opens an index.
+
+    In this process, they are all tests and modules: a look at each of them takes half a second.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "unfreeze", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from gossamer.search.messages import Question
 from gossamer.search.page_filters import NO_CRAWL
 from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import follower as following
-from gossamer.serve.cluster import members
+from gossamer.serve.cluster import members, replica
 from gossamer.serve.cluster import nodes as serve_nodes
 from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.state.workspace import Workspace
@@ -31,13 +31,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.server
 
 SHARDS = 4
+DEADLINE_S = 0.7
+"""Of steps that nodes miss for ever, and that others keep on a busy machine, too."""
 
 
-@pytest.fixture(autouse=True)
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nodes look all the time, and drop at once what is no longer needed."""
-    monkeypatch.setattr(following, "LOOK_S", 0.02)
-    monkeypatch.setattr(following, "LINGER_S", 0.0)
+@pytest.fixture(scope="module", autouse=True)
+def hurried() -> Iterator[None]:
+    """Nodes look all the time, drop at once what is no longer needed, and wait briefly."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "LOOK_S", 0.02)
+        patch.setattr(following, "LINGER_S", 0.0)
+        patch.setattr(replica, "PROBE_S", 0.3)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +61,22 @@ def own(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def both(work: Workspace) -> Iterator[Asked]:
-    with standing(work.root, 2, groups=2) as nodes, server(work, list(nodes.followers)) as asked:
+def two(work: Workspace) -> Iterator[Standing]:
+    """A node for each half of the index, which tests do not stop."""
+    with standing(work.root, 2, groups=2) as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="module")
+def four(work: Workspace) -> Iterator[Standing]:
+    """Two nodes for each half of the index, which tests do not stop."""
+    with standing(work.root, 4, groups=2) as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="module")
+def both(work: Workspace, two: Standing) -> Iterator[Asked]:
+    with server(work, list(two.followers)) as asked:
         yield asked
 
 
@@ -87,12 +106,9 @@ def test_words_weigh_the_same_however_they_are_spread(tmp_path: Path) -> None:
     assert hit.score == pytest.approx(best.score, rel=0.05)
 
 
-def test_two_servers_over_the_same_nodes_answer_the_same(work: Workspace) -> None:
-    with ExitStack() as stack:
-        nodes = stack.enter_context(standing(work.root, 4, groups=2))
-        listed = list(nodes.followers)
-        one = stack.enter_context(server(work, listed))
-        other = stack.enter_context(server(work, listed[::-1]))
+def test_two_servers_over_the_same_nodes_answer_the_same(work: Workspace, four: Standing) -> None:
+    listed = list(four.followers)
+    with server(work, listed) as one, server(work, listed[::-1]) as other:
         for query in ("red apple", "fruit", "pear tree -green", "gren aple"):
             for offset in (0, 10):
                 first, second = (each.results(query, offset=offset) for each in (one, other))
@@ -130,13 +146,13 @@ def test_a_node_that_is_gone_is_missing_and_back_when_it_returns(work: Workspace
 
 
 def test_a_part_that_misses_the_deadline_is_left_out(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
+    work: Workspace, two: Standing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of two nodes no longer answers, though it accepts connections."""
     go = threading.Event()
-    with standing(work.root, 2, groups=2) as nodes, server(work, list(nodes.followers), 1) as asked:
+    with server(work, list(two.followers), DEADLINE_S) as asked:
         whole = asked.results("fruit")  # the first query takes longer
-        stopped = nodes.followers[min(nodes.followers)]
+        stopped = two.followers[min(two.followers)]
         monkeypatch.setattr(stopped, "searcher", lambda _: go.wait(20) and None)
         found = asked.results("fruit")
         go.set()
@@ -145,10 +161,11 @@ def test_a_part_that_misses_the_deadline_is_left_out(
 
 
 def test_a_node_that_hangs_makes_answers_late_but_not_partial(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
+    work: Workspace, four: Standing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with standing(work.root, 4, groups=2) as nodes, server(work, list(nodes.followers), 3) as asked:
-        go, hanging = threading.Event(), nodes.followers[min(nodes.followers)]
+    with server(work, list(four.followers), DEADLINE_S) as asked:
+        asked.results("fruit")  # the first query takes longer
+        go, hanging = threading.Event(), four.followers[min(four.followers)]
         monkeypatch.setattr(hanging, "searcher", lambda _: go.wait(20) and None)
         found = asked.results("fruit")  # of equals, the first is asked
         assert not all(asked.well())
