@@ -28,7 +28,7 @@ HERE = "127.77.0.1"
 LIMIT, FILE_LIMIT = 300_000, 3_000_000
 MAX_GROWTH_MB = 300
 PATIENCE_S = 60
-"""Ten times what a host may take."""
+"""Fifteen times what a host may take."""
 RULED = ("robots-huge", "robots-endless", "robots-5-hops")
 UNRULED = (
     "robots-6-hops", "robots-loop", "robots-401", "robots-403", "robots-html", "robots-binary"
@@ -53,9 +53,9 @@ def hurried(fake: FakeWeb) -> FetchConfig:
         delay_factor=0,
         address_delay_s=0,
         connections_per_address=1_000,
-        connect_timeout_s=3.0,
-        head_timeout_s=4.0,
-        timeout_s=6.0,
+        connect_timeout_s=2.0,
+        head_timeout_s=3.0,
+        timeout_s=4.0,
         max_body_bytes=LIMIT,
         max_file_bytes=FILE_LIMIT,
         allow_networks=(f"{HERE}/32",),
