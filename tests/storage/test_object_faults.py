@@ -132,18 +132,18 @@ def test_an_upload_that_fails_is_told_without_secrets(
 
 
 def test_an_upload_may_take_longer_than_silence(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets, "SILENCE_S", 1)
-    monkeypatch.setattr(buckets, "RETRY_S", 2)
+    monkeypatch.setattr(buckets, "SILENCE_S", 0.6)
+    monkeypatch.setattr(buckets, "RETRY_S", 1.5)
     with way_to_store() as way:
         reach_store_by(way.url, monkeypatch)
         opening.write(f"{s3}/a", BODY)
-        slow = threading.Thread(target=way.disturb, args=("slow", 4, len(BODY) // 3))
+        slow = threading.Thread(target=way.disturb, args=("slow", 1.5, len(BODY)))
         slow.start()
         began_s = time.monotonic()
-        opening.write(f"{s3}/b", BODY)
-        assert time.monotonic() - began_s > 1, "it should take longer than silence may last"
+        opening.write(f"{s3}/b", 2 * BODY)
+        assert time.monotonic() - began_s > 0.6, "it should take longer than silence may last"
         slow.join()
-        assert opening.read(f"{s3}/b") == BODY
+        assert opening.read(f"{s3}/b") == 2 * BODY
         silent = threading.Thread(target=way.disturb, args=("stalled", 600), daemon=True)
         silent.start()
         with pytest.raises(Unanswered, match="cannot be reached"):
