@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 NUMBER = re.compile(r"[\d,.]*\d")
 
 

@@ -235,6 +235,7 @@ def test_what_an_older_version_remembers_is_made_anew(compared: Workspace) -> No
     }
 
 
+@pytest.mark.slow
 def test_texts_that_were_compared_are_not_read_again(compared: Workspace) -> None:
     """Neither those of pages that did not change, nor those of a page that returns to its text."""
     first = SIMILAR[0]

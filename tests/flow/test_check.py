@@ -263,6 +263,7 @@ CONTRADICTIONS = {
 }
 
 
+@pytest.mark.slow
 def test_documents_that_the_index_lacks_or_should_not_have_are_found_and_mended(
     crawl: Crawl,
 ) -> None:
@@ -365,6 +366,7 @@ def mended(repaired: Repaired, engine: Engine, tmp_path: Path) -> Crawl:
     return Crawl.open(str(shutil.copytree(repaired.folder, tmp_path / "crawl")), engine)
 
 
+@pytest.mark.slow
 def test_what_was_answered_and_known_is_repaired(
     repaired: Repaired, mended: Crawl, whole: Path, engine: Engine
 ) -> None:

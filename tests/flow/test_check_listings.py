@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.storage.manifest import Listing
 
+pytestmark = pytest.mark.slow
+
 LISTED = ("warc", "responses", "documents", "links", "pages", "index", HISTORY)
 """Stacks that have listings in this crawl."""
 

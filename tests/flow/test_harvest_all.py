@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
+pytestmark = pytest.mark.slow
+
 MADE = [name for name, each in DATASETS.items() if each.writer in rounds.HARVEST]
 EXACT = "rank.tolerance = 1e-12"
 WORDS = ["alpha", "beta", "gamma"]
@@ -100,7 +102,6 @@ def test_the_old_index_answers_until_the_new_one_is_there(crawl: Crawl) -> None:
     assert seen == list(rounds.HARVEST)
 
 
-@pytest.mark.slow
 def test_one_that_dies_leaves_a_crawl_that_goes_on(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_copies_concern_the_page_that_stands_for_them(harvested: Workspace) -> N
     assert {hit.copies for hit in hits} == {0}
 
 
+@pytest.mark.slow
 def test_the_language_of_a_host_concerns_its_pages_without_one(harvested: Workspace) -> None:
     put(harvested, "documents", [stored(URLS[6], 2, language=None)], 2)
     run_index(harvested)

@@ -148,6 +148,7 @@ def test_nodes_are_found_by_hashes_of_their_keys() -> None:
     assert NodesByHash(hashes[:0]).find(keys).tolist() == [-1] * 5
 
 
+@pytest.mark.slow
 def test_crawls_of_one_host_and_of_one_page_have_ranks_by_joins(work: Workspace) -> None:
     """Where all values of a column are equal, the engine may fold it into one."""
     configure(work, damping=FEW_ITERATIONS)

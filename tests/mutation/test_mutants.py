@@ -112,6 +112,7 @@ def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Pat
     assert [path.name for path in found] == ["test_toy.py", "test_other.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
     trial, killer = trial_of(tmp_path)
@@ -120,6 +121,7 @@ def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
     assert (trial.root / "src/gossamer/toy.py").read_text() == TOY
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
     trial, killer = trial_of(tmp_path, "def test_broken(): assert False\n" + TESTS)

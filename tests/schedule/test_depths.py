@@ -205,6 +205,7 @@ def random_graph(draw: Random, hosts: int = 25, pages: int = 8) -> Graph:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_places_in_a_random_graph_are_those_of_the_shortest_paths(
     work: Workspace, seed: int

@@ -53,6 +53,7 @@ def by_definition(work: Workspace) -> dict[due_counts.DueSlot, int]:
     return counts
 
 
+@pytest.mark.slow
 def test_every_step_that_writes_pages_keeps_the_counts(
     web: FakeWeb, engine: Engine, tmp_path: Path
 ) -> None:

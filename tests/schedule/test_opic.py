@@ -255,6 +255,7 @@ def test_an_unchanged_page_pays_by_its_old_links(played: Played) -> None:
     )
 
 
+@pytest.mark.slow
 def test_where_all_pages_are_fetched_in_each_round_cash_is_pagerank_s_power_iteration(
     work: Workspace,
 ) -> None:

@@ -131,6 +131,7 @@ def test_an_upload_that_fails_is_told_without_secrets(
     assert "Error performing" not in str(error.value), "the answer may quote keys"
 
 
+@pytest.mark.slow
 def test_an_upload_may_take_longer_than_silence(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets, "SILENCE_S", 0.6)
     monkeypatch.setattr(buckets, "RETRY_S", 1.5)
@@ -160,6 +161,7 @@ def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -
     assert f"{s3}/gossamer.toml" in opening.list_files(s3)
 
 
+@pytest.mark.slow
 def test_the_engine_reads_large_objects_from_a_store_that_fails(
     s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
