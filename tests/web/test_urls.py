@@ -151,7 +151,8 @@ def test_one_spelling(url: str, normal: str) -> None:
         ("http://h/?PHPSESSID=1&a=2", "http://h/?a=2"),
         ("http://h/?ASPSESSIONIDCQTRQBRR=1&a=2", "http://h/?a=2"),
         (f"http://h/?sid={DIGEST}&a=2", "http://h/?a=2"),
-        ("http://h/a;PHPSESSID=0A/b;SessionID=1;v=2", "http://h/a/b;v=2"),
+        (f"http://h/a;PHPSESSID=0A/b;SessionID={DIGEST};v=2", "http://h/a/b;v=2"),
+        ("http://h/a;sessionid=1;v=2", "http://h/a;sessionid=1;v=2"),
         (f"http://h/a;sid={DIGEST}/b;sid={DIGEST};v=1;SID={DIGEST.upper()}", "http://h/a/b;v=1"),
         ("http://h/a;sid=story;v=1", "http://h/a;sid=story;v=1"),
         (f"http://h/a;sid={DIGEST}-1", f"http://h/a;sid={DIGEST}-1"),
@@ -184,6 +185,12 @@ def test_one_spelling(url: str, normal: str) -> None:
         ("http://h/?gclid=a;b&x=1;jsessionid", "http://h/?x=1;jsessionid"),
         # words: only with ids
         (f"http://h/?s={DIGEST}&session={DIGEST}&bbsid={DIGEST.upper()}&a=1", "http://h/?a=1"),
+        (f"http://h/?session_id={DIGEST}&sessionid={DIGEST}&sessid={DIGEST}&a=1", "http://h/?a=1"),
+        *(
+            (f"http://h/?{name}={value}", f"http://h/?{name}={value}")
+            for name in ("session_id", "sessionid", "sessId", "sess_id")
+            for value in ("", "1", "keynote-2024-opening-remarks", DIGEST[:24])
+        ),
         ("http://h/?Session=" + "q7v" * 9, "http://h/"),
         ("http://h/?sid=" + "q7v" * 8, "http://h/?sid=" + "q7v" * 8),
         ("http://h/?sid=" + "0F" * 15, "http://h/?sid=" + "0F" * 15),
