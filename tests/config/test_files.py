@@ -13,7 +13,7 @@ from msgspec import structs
 from gossamer import config
 from gossamer.api.crawl import Crawl
 from gossamer.config import FetchConfig, Secret, SiteConfig
-from gossamer.config.settings_files import closed_to_others
+from gossamer.config.settings_files import closed_to_others, read_text
 from gossamer.errors import ConfigError
 from gossamer.state.workspace import Workspace
 from gossamer.storage.names import CONFIG_NAME
@@ -88,6 +88,12 @@ def test_unreadable_settings_are_an_error(tmp_path: Path) -> None:
         pytest.skip("root reads all files")
     with pytest.raises(ConfigError, match="permission denied"):
         Workspace.open(str(tmp_path))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_settings(tmp_path: Path) -> None:
+    file = tmp_path / "gossamer.toml"
+    file.write_text("[fetch]\ndelay_s = 7\n", "utf-8-sig")
+    assert read_text(file, "")[0] == "[fetch]\ndelay_s = 7\n"
 
 
 def test_a_crawl_with_default_settings_has_a_file_that_says_so(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gossamer.errors import SeedError
 from gossamer.schedule import inject
@@ -64,6 +66,80 @@ def test_a_seed_without_a_scheme_means_https_unless_it_looks_like_a_local_server
 def test_the_older_form_of_a_line_per_host() -> None:
     line = b"a.example\thttp://a.example/1\thttp://a.example/2\thtp:\n"
     assert read(line) == ["http://a.example/1", "http://a.example/2", (1, "htp:")]
+
+
+@pytest.mark.parametrize(
+    ("line", "urls"),
+    [
+        ("http://a.example/\tnutch.score=10\tlang=de", ["http://a.example/"]),
+        ("a.example/x\tkey=http://b.example/", ["https://a.example/x"]),
+        ("a.example\tkey=", ["https://a.example/"]),
+        (
+            "http://a.example/\thttp://b.example/?x=1",
+            ["http://a.example/", "http://b.example/?x=1"],
+        ),
+        ("http://a.example/\tA title, 10\t10\tb.example", ["http://a.example/"]),
+        ("a.example\ta.example/x?y=1\tkey=value", ["https://a.example/x?y=1"]),
+        ("http://a.example/?x=1\t", ["http://a.example/?x=1"]),
+        ("<http://a.example/>", ["http://a.example/"]),
+        ('http://a.example/?q="x"', ["http://a.example/?q=%22x%22"]),
+        ('"http://a.example/"\tkey="value"', ["http://a.example/"]),
+    ],
+)
+def test_lists_of_other_crawlers(line: str, urls: list[str]) -> None:
+    """Nutch and StormCrawler: a URL, and metadata after tabs."""
+    assert read(line.encode()) == urls
+
+
+LISTED = "http://a.example/ü\n\n# note\nnot a url\nb.example"
+FOUND = ["http://a.example/%C3%BC", (4, "not a url"), "https://b.example/"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"],
+)
+def test_lists_in_any_encoding_and_with_any_line_end(encoding: str, end: str) -> None:
+    text = LISTED.replace("\n", end)
+    if encoding == "utf-32-be":
+        text = "\ufeff" + text
+    assert read(text.encode(encoding)) == FOUND
+    assert read((text + end).encode(encoding)) == FOUND
+
+
+def test_characters_that_contain_the_byte_of_a_line_end_are_characters() -> None:
+    assert read("http://a.example/?q=\u0a0a\u0d0d\u100a\n".encode("utf-16")) == [
+        "http://a.example/?q=%E0%A8%8A%E0%B4%8D%E1%80%8A"
+    ]
+
+
+def test_joined_lists_have_several_byte_order_marks() -> None:
+    one = "http://a.example/\n"
+    assert read((one + one).encode("utf-8-sig") + one.encode("utf-8-sig")) == [one.strip()] * 3
+    assert read(one.encode("utf-16") * 2) == [one.strip()] * 2
+
+
+def test_a_wide_text_that_is_cut_is_a_bad_line() -> None:
+    assert read("http://a.example/\nb.example".encode("utf-16")[:-1]) == [
+        "http://a.example/",
+        (2, "b.exampl\xff"),
+    ]
+
+
+def test_lines_of_any_length_are_read_in_bounded_pieces() -> None:
+    lines = seed_lists._utf8_lines(io.BytesIO(("x" * 5_000_000).encode("utf-16")))
+    assert sum(map(len, lines)) == 5_000_000
+
+
+@given(st.binary())
+@example(b"")
+@example(b"\xff\xfe\0")
+@example(b"\xff\xfe\0\0\xff\xff\xff\xff")
+@example(b"a\0\0\xd8")
+def test_any_bytes_are_seeds_or_bad_lines(data: bytes) -> None:
+    for entry in seed_lists.parse_seeds(io.BytesIO(data), "test", RULES):
+        assert isinstance(entry, str | seed_lists.BadLine)
 
 
 def test_bad_lines_have_numbers_and_the_rest_goes_in() -> None:

@@ -49,7 +49,7 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
 def decode_settings(data: bytes, path: object, remedy: str) -> str:
     """The text of a settings file. Raises ConfigError."""
     try:
-        return data.decode()
+        return data.decode("utf-8-sig")  # Notepad begins files with a byte order mark
     except UnicodeDecodeError as error:
         what = f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
         raise ConfigError(path, f"cannot be read: {what}", remedy) from None

@@ -1,8 +1,16 @@
 """Reading seed lists and seeds typed by users.
 
-A line of a list is a URL, or, in the older form with one line per host, `host<TAB>url<TAB>url…`.
-`#` begins a comment at the start of a line and after white space. Empty lines are ignored. Files
-may be compressed with gzip; `-` is the standard input.
+A line of a list is one of these:
+
+    url                              may stand between `<` and `>`, or in double quotes
+    url<TAB>key=value<TAB>…          as Nutch and StormCrawler have it; what follows the URL is
+                                     ignored, except further URLs with a scheme
+    host<TAB>url<TAB>url…            the older form with one line per host
+
+`#` begins a comment at the start of a line and after white space. Empty lines are ignored. Lines
+end with LF, CR LF or CR. The encoding is UTF-8, or UTF-16 or UTF-32 with a byte order mark, as
+Windows writes them; UTF-16 is also known by its zeros. Files may be compressed with gzip; `-` is
+the standard input.
 
 A URL without a scheme gets https, except on this machine (`localhost`), on an IP address, or with a
 port other than 443 and 8443. There it gets http, because development servers and intranets rarely
@@ -11,6 +19,7 @@ have a certificate. If that guess is wrong, write the scheme.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import re
@@ -18,6 +27,7 @@ import sys
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -34,9 +44,19 @@ STDIN = "-"
 SHOWN_CHARS = 200
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_LINE_BYTES = 1 << 20
+BYTE_ORDER_MARK = "\ufeff"
+WIDE = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # it begins with that of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks, and the codecs that read them."""
 COMMENT = re.compile(r"(^|\s)#.*")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+([/?#]|$))")
 """`mailto:x` has a scheme, `example.org:8080/x` has a port."""
+ENCLOSED = re.compile(r"\A(?:(<)|\")(.*)(?(1)>|\")\Z")
+METADATA = re.compile(r"[^\s=/?#]+=")
 PLAIN_HTTP = re.compile(
     r"""
     (?! [^/?#]* : (?:443|8443) (?:[/?#]|\Z) )
@@ -127,19 +147,63 @@ def _undecodable_seed(word: str) -> bool:
 
 
 def parse_seeds(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str | BadLine]:
-    for number, line in enumerate(lines, start=1):
+    """Yield the seeds and the invalid lines of a list.
+
+    `lines` end with LF bytes, wherever these stand in a wider encoding.
+    """
+    for number, line in enumerate(_utf8_lines(lines), start=1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode().removeprefix(BYTE_ORDER_MARK)  # joined lists have several
         except UnicodeDecodeError:
-            yield BadLine(source, number, line.decode("latin-1").strip(), "not UTF-8")
+            yield BadLine(source, number, line.decode("latin-1").strip(), "not UTF-8 or UTF-16")
             continue
         text = COMMENT.sub("", text).strip()
-        if not text:
-            continue
-        _host, tab, rest = text.partition("\t")
-        for word in rest.split("\t") if tab else [text]:
-            url = normalize_seed(word.strip(), rules)
+        for word in _seeds_of_line(text) if text else ():
+            url = normalize_seed(word, rules)
             yield url or BadLine(source, number, word, "not a URL that can be crawled")
+
+
+def _seeds_of_line(text: str) -> list[str]:
+    first, *rest = (ENCLOSED.sub(r"\2", word.strip()) for word in text.split("\t"))
+    if SCHEME.match(first):
+        return [first, *(word for word in rest if "://" in word and SCHEME.match(word))]
+    return [word for word in rest if not METADATA.match(word)] or [first]
+
+
+def _utf8_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a list in UTF-8, without their ends. Lines that no encoding reads are not."""
+    begin = b"".join(islice(lines := iter(lines), 1))
+    encoding = _wide_encoding(begin)
+    lines = chain([begin], lines)
+    if encoding is not None:
+        lines = _decoded_lines(lines, encoding)
+    for line in lines:
+        yield from line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r")
+
+
+def _wide_encoding(begin: bytes) -> str | None:
+    for mark, encoding in WIDE:
+        if begin.startswith(mark):
+            return encoding
+    if len(begin) > 1 and (begin[0] == 0) != (begin[1] == 0):
+        return "utf-16-le" if begin[0] else "utf-16-be"
+    return None
+
+
+def _decoded_lines(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """The lines of a text in a wide encoding, at most MAX_LINE_BYTES characters each."""
+    rest = ""
+    for text in codecs.iterdecode(chunks, encoding, errors="replace"):
+        *complete, rest = (rest + text).split("\n")
+        if len(rest) > MAX_LINE_BYTES:
+            complete, rest = [*complete, rest], ""
+        yield from map(_as_utf8, complete)
+    yield _as_utf8(rest)
+
+
+def _as_utf8(line: str) -> bytes:
+    """A line in UTF-8, and invalid if it had characters that could not be decoded."""
+    return line.encode().replace("\ufffd".encode(), b"\xff")
 
 
 def normalize_seed(text: str, rules: UrlRules) -> str | None:
