@@ -18,6 +18,7 @@ from gossamer.state.stopping import heed_nobody
 from gossamer.state.workspace import Workspace
 from gossamer.status import nothing_fetched
 from gossamer.status.human_units import moment
+from gossamer.status.seed_redirects import refused_seed_redirects
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import Store
 from gossamer.web.seed_lists import check_seeds
@@ -119,6 +120,8 @@ def _crawl_until_nothing_is_due(crawl: Crawl, asked: Asked) -> None:
         )
         if error is not None:
             raise error
+        for line in refused_seed_redirects(crawl.work, reports):
+            progress.tell("redirect", line)
         steps = {report.step for report in reports}
         if "generate" in steps and "fetch" not in steps:
             progress.tell("wait", _nothing_due(crawl))

@@ -15,6 +15,7 @@ from gossamer.state import pausing
 from gossamer.state.stopping import heed_nobody
 from gossamer.status.human_units import idle_until, size
 from gossamer.status.nothing_fetched import why_nothing
+from gossamer.status.seed_redirects import refused_seed_redirects
 
 if TYPE_CHECKING:
     from gossamer.api.crawl import Crawl
@@ -86,6 +87,8 @@ class ForeverListener(Listener):
         self.is_waiting = True
         if (error := why_nothing(self._work, self._reports, seeds_given=False)) is not None:
             self._progress.tell("nothing", str(error))
+        for line in refused_seed_redirects(self._work, self._reports):
+            self._progress.tell("redirect", line)
         self._reports.clear()
         self._supervisor.tell(STATUS=idle_until(due_ms))
         self._progress.tell("wait", idle_until(due_ms))
