@@ -116,7 +116,7 @@ def test_repeated_headers_are_one_list(tmp_path: Path) -> None:
     headers = ((b"X-Robots-Tag", b"noindex"), (b"x-robots-tag", b" nofollow"))
     path, _ = write(tmp_path, [http_capture("http://a.test/", b"x", headers)])
     (page,) = read_responses(path)
-    assert page.headers["x-robots-tag"] == "noindex, nofollow"
+    assert page.headers["x-robots-tag"] == "noindex\nnofollow"
 
 
 def test_a_coding_that_was_not_decoded_keeps_its_name() -> None:

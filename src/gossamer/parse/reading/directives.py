@@ -2,15 +2,17 @@
 
 There is no standard. The directives are those of the HTML 4 note (noindex, nofollow, none) and of
 Google's and Bing's documentation. They are case-insensitive and separated by commas. In the header,
-an agent's name and a colon may precede directives meant only for that agent. We obey both those for
-everybody and those for us.
+an agent's name and a colon may precede directives meant only for that agent, up to the end of the
+header field. We obey both those for everybody and those for us, and those of several fields add up.
 
-Facts: many sites separate directives by blanks or semicolons. The date of `unavailable_after` may
-be in the format of RFC 850, which contains a comma: a part that begins with a digit continues the
-date. `nocache` is Bing's noarchive; `max-snippet:0` is Google's other name for nosnippet.
+Facts: many sites separate directives by blanks or semicolons, put them in quotes, repeat the name
+of the header in its value, or write `no-index`. The date of `unavailable_after` may be in the
+format of RFC 850, which contains a comma: a part that begins with a digit continues the date.
+`nocache` is Bing's noarchive; `max-snippet:0` is Google's other name for nosnippet.
 
-Trade-off: several header fields arrive here as one (RFC 9110 §5.3). Directives for everybody that
-had a field of their own, after a field for one agent, are therefore taken for that agent's.
+What is ambiguous is read as the webmaster's wish: of directives that contradict each other, the
+more restrictive one holds, and a directive that stands where an agent's name is expected
+(`noindex: true`) is that directive.
 """
 
 from __future__ import annotations
@@ -24,10 +26,24 @@ from gossamer.parse.reading.dates import parse_date
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
-"""Directives with a value after a colon: what is before the colon is not an agent's name."""
+UNAVAILABLE_AFTER = "unavailable_after"
+DIRECTIVES = frozenset(
+    (
+        *("all", "index", "follow", "noindex", "nofollow", "none"),
+        *("noarchive", "nocache", "nosnippet", "noimageindex", "notranslate", "indexifembedded"),
+        *(UNAVAILABLE_AFTER, "max-snippet", "max-image-preview", "max-video-preview"),
+    )
+)
+"""What is before a colon is an agent's name, unless it is one of these."""
+EVERYBODY = frozenset(("*", "robots", "x-robots-tag"))
+"""Names before a colon that stand for all agents."""
 MAX_CHARS = 4_096
-_AGENT = re.compile(r"\s*([\w-]+)\s*")  # does not match part of a date, which may have colons, too
+# Does not match part of a date, which may have colons, too.
+_AGENT = re.compile(r"""[\s"']*([\w*-]+)(?:/[\w.]*)?\s*""")
+_SPLIT_NO = re.compile(r"\bno[ _-](?=(?:index|follow|archive|cache|snippet)\b)")
+_VALUED = re.compile(r"(max-(?:snippet|image-preview|video-preview))\s*[:=]\s*([\w-]+)")
+"""Directives with a value, which may be `none`."""
+_WORD = re.compile(r"[\w-]+")
 
 
 class Wishes(NamedTuple):
@@ -55,28 +71,33 @@ class Wishes(NamedTuple):
 
 def wishes(content: str) -> Wishes:
     """Return the directives in the content of a robots meta element."""
-    return _wishes(_parts(content))
+    return _wishes(_parts(content[:MAX_CHARS]))
 
 
 def header_wishes(header: str, agent: str) -> Wishes:
-    """Return the directives in an X-Robots-Tag header that are for everybody or for `agent`."""
-    is_for_us, for_us = True, []
-    for part in _parts(header):
-        name, colon, rest = part.partition(":")
-        named = _AGENT.fullmatch(name) if colon else None
-        if named is not None and named[1].lower() not in VALUED:
-            is_for_us = named[1].lower() == agent.lower()
-            part = rest  # noqa: PLW2901  # without the agent's name
-        if is_for_us:
-            for_us.append(part)
+    """Return the directives in X-Robots-Tag headers that are for everybody or for `agent`.
+
+    Several header fields are separated by line ends.
+    """
+    for_us: list[str] = []
+    for field in header[:MAX_CHARS].split("\n"):
+        is_for_us = True
+        for part in _parts(field):
+            name, colon, rest = part.partition(":")
+            named = _AGENT.fullmatch(name) if colon else None
+            if named is not None and named[1].lower() not in DIRECTIVES:
+                is_for_us = named[1].lower() in {agent.lower(), *EVERYBODY}
+                part = rest  # noqa: PLW2901  # without the agent's name
+            if is_for_us:
+                for_us.append(part)
     return _wishes(for_us)
 
 
 def _parts(text: str) -> list[str]:
-    """Split at commas, except those within dates."""
+    """Split at commas and semicolons, except those within dates."""
     parts: list[str] = []
-    for part in text[:MAX_CHARS].split(","):
-        if parts and part.strip()[:1].isdigit() and "unavailable_after" in parts[-1].lower():
+    for part in text.replace(";", ",").split(","):
+        if parts and part.strip()[:1].isdigit() and UNAVAILABLE_AFTER in parts[-1].lower():
             parts[-1] += f",{part}"
         else:
             parts.append(part)
@@ -88,13 +109,11 @@ def _wishes(parts: Iterable[str]) -> Wishes:
     valued = Wishes()
     for part in parts:
         name, _, value = part.partition(":")
-        match name.strip().lower():
-            case "unavailable_after":
-                valued |= Wishes(unavailable_after=parse_date(value))
-            case "max-snippet":
-                valued |= Wishes(nosnippet=value.strip() == "0")
-            case _:
-                words.update(part.lower().replace(";", " ").split())
+        if name.strip(" \t\"'").lower() == UNAVAILABLE_AFTER:
+            valued |= Wishes(unavailable_after=parse_date(value.strip(" \t\"'")))
+        text = _SPLIT_NO.sub("no", part.lower())
+        valued |= Wishes(nosnippet=("max-snippet", "0") in _VALUED.findall(text))
+        words.update(_WORD.findall(_VALUED.sub(" ", text)))
     return valued | Wishes(
         noindex=not words.isdisjoint(("noindex", "none")),
         nofollow=not words.isdisjoint(("nofollow", "none")),

@@ -19,6 +19,7 @@ from gossamer.storage.warc.reader import (
     StoredResponse,
     WarcReader,
     head_fields,
+    header_values,
     read_response,
     read_responses,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "WarcReader",
     "WarcWriter",
     "head_fields",
+    "header_values",
     "index_path",
     "payload_digest",
     "read_response",

@@ -15,7 +15,7 @@ from gossamer.storage import opening
 from gossamer.storage.warc.records import GZIP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import Self
 
@@ -127,12 +127,21 @@ def _response(offset: int, record: bytes) -> StoredResponse | None:
 
 
 def head_fields(head: bytes) -> dict[str, str]:
-    """Return header fields by lower-case name, repeats joined by commas (RFC 9110 §5.3)."""
+    """Return the fields of a head, without its first line, as `header_values` does."""
+    return header_values(head.decode("latin-1").split("\r\n")[1:])
+
+
+def header_values(lines: Iterable[str]) -> dict[str, str]:
+    """Return header fields by lower-case name, repeats joined by commas (RFC 9110 §5.3).
+
+    Those of X-Robots-Tag are joined by line ends: an agent's name is valid to the end of its field.
+    """
     headers: dict[str, str] = {}
-    for line in head.decode("latin-1").split("\r\n")[1:]:
+    for line in lines:
         name, colon, value = line.partition(":")
         if colon:
             folded, value = name.lower(), value.strip()
             known = headers.get(folded)
-            headers[folded] = value if known is None else f"{known}, {value}"
+            end = "\n" if folded == "x-robots-tag" else ", "
+            headers[folded] = value if known is None else f"{known}{end}{value}"
     return headers
