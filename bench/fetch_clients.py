@@ -51,7 +51,7 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     root = tempfile.TemporaryDirectory(prefix="fetch-")
     path = Path(root.name, "fetchlist.parquet")
     pq.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema), path)
-    attempts = ("responses/1", "warc/1", "hosts/1")
+    attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
     part = FetchPart(root.name, 1, 0, (str(path),), (), config, UrlRules(), attempts)
 
     def run() -> int:

@@ -56,6 +56,7 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "etag": f"if({fetched}, '\"' || i || '\"', NULL)",
         "last_modified": "NULL::VARCHAR",
         "digest": f"if({fetched}, upper(md5(i::VARCHAR)), NULL)",
+        "headers": f"if({fetched}, 'content-type: text/html; charset=utf-8', NULL)",
     }
     select = ", ".join(f"{columns[name]} AS {name}" for name in PAGES.column_names)
     copy(sql, f"SELECT {select} FROM ({numbered(n, 0)})", target)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tests.support.loopback import Loopback
 
 RUN = "run"
-ATTEMPTS = ("responses/1", "warc/1", "hosts/1")
+ATTEMPTS = ("responses/1", "warc/1", "scratch/1", "hosts/1")
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from gossamer.errors import StoreFull
 from gossamer.fetch import response_writer as fetch_responses
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.fetch_part import FetchRow
-from gossamer.fetch.response_writer import READ_BY_PARSERS, ResponseWriter, truncation
+from gossamer.fetch.parsed_headers import READ_BY_PARSERS
+from gossamer.fetch.response_writer import ResponseWriter, truncation
 from gossamer.parse.step.stored_responses import bodies, read_answers
 from gossamer.state.finished_files import Handover, take_notes
 from gossamer.storage import checksums
@@ -69,7 +70,7 @@ FILE = FetchResult("ok", STARTED_MS, headers=(TEXT,), body=b"x", content_type="t
 
 def wanted(url: str = "http://a.test/a", **known: Any) -> FetchRow:
     host = url.split("/")[2]
-    plain = FetchRow(url, host, 1.0, 2, 1, 0, False, None, None, None, None)
+    plain = FetchRow(url, host, 1.0, 2, 1, 0, False, None, None, None, None, None)
     return plain._replace(**known)
 
 
@@ -79,7 +80,7 @@ class Task:
     def __init__(self, root: Path, **settings: Any) -> None:
         self.root = root
         self.writer = ResponseWriter(
-            str(root), ("responses/1", "warc/1"), ROUND, FetchConfig(**settings)
+            str(root), ("responses/1", "warc/1", "scratch/1"), ROUND, FetchConfig(**settings)
         )
 
     def close(self) -> None:
@@ -87,7 +88,8 @@ class Task:
         for file in files:
             assert (self.root / str(file["path"])).stat().st_size == file["bytes"]
         paths = [(str(file["path"]), file["rows"]) for file in files]
-        self.tables = [path for path, _ in paths if path.endswith(".parquet")]
+        self.tables = [path for path, _ in paths if path.startswith("responses/")]
+        self.revised = [path for path, _ in paths if path.startswith("scratch/")]
         self.archives = [path for path, _ in paths if path.endswith(".warc.gz")]
         self.indexes = [path for path, _ in paths if path.endswith(".cdxj")]
         self.counts = dict(paths)
@@ -161,6 +163,7 @@ def test_a_page_is_a_row_and_a_response(task: Task) -> None:
         "retry_after_s": None,
         "etag": None,
         "last_modified": None,
+        "headers": "content-type: text/html",
         "warc_file": archive,
     }
     assert offset > 0
@@ -213,7 +216,8 @@ def test_a_page_without_headers_is_a_page(task: Task) -> None:
 
 
 def test_the_body_of_before_is_a_revisit(task: Task) -> None:
-    page = wanted(digest=payload_digest(PAGE.body), stored_ms=STORED_MS)
+    digest = payload_digest(PAGE.body)
+    page = wanted(digest=digest, stored_ms=STORED_MS, headers="content-type: text/html")
     assert task.writer.add(page, PAGE) == "unchanged"
     task.close()
     (row,) = task.rows
@@ -225,6 +229,48 @@ def test_the_body_of_before_is_a_revisit(task: Task) -> None:
     assert headers["WARC-Refers-To-Target-URI"] == "http://a.test/a"
     assert headers["WARC-Refers-To-Date"] == STORED
     assert task.parsed() == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "stored"),
+    [
+        ((b"X-Robots-Tag", b"noindex"), "content-type: text/html"),
+        ((b"Server", b"x"), "content-type: text/html\nx-robots-tag: noindex"),
+        ((b"Server", b"x"), "content-type: text/plain"),
+        ((b"Content-Type", b"text/plain"), "content-type: text/html"),
+        ((b"Server", b"x"), None),
+    ],
+)
+def test_the_body_of_before_with_other_headers_is_another_page(
+    task: Task, header: tuple[bytes, bytes], stored: str | None
+) -> None:
+    page = wanted(digest=payload_digest(PAGE.body), stored_ms=STORED_MS, headers=stored)
+    assert task.writer.add(page, replace(PAGE, headers=(HTML, header))) == "ok"
+    task.close()
+    assert task.parsed() == {page.url: PAGE.body}
+
+
+def test_a_304_with_other_headers_is_a_page_whose_place_is_to_be_found(task: Task) -> None:
+    known = {"etag": '"1"', "last_modified": "then", "digest": "OLD"}
+    tag = (b"X-Robots-Tag", b"noindex")
+    task.writer.add(
+        wanted(headers="content-type: text/html", **known),
+        replace(NOT_MODIFIED, headers=(tag,), content_type=None, etag='"2"'),
+    )
+    same = wanted("http://a.test/b", headers="x-robots-tag: NOINDEX", **known)
+    task.writer.add(same, replace(NOT_MODIFIED, headers=(tag,), content_type=None))
+    task.close()
+    assert [row["url"] for row in task.rows] == ["http://a.test/b"]
+    (path,) = task.revised
+    (row,) = pq.read_table(task.root / path).to_pylist()
+    assert (row["url"], row["http_status"], row["digest"]) == ("http://a.test/a", 304, "OLD")
+    assert row["headers"] == "content-type: text/html\nx-robots-tag: noindex"
+    assert (row["content_type"], row["detail"]) == (
+        "text/html",
+        "other headers for the stored body",
+    )
+    assert (row["etag"], row["last_modified"], row["warc_file"]) == ('"2"', "then", None)
+    assert [kind for kind, _, _ in task.records] == ["revisit", "revisit"]
 
 
 def test_a_304_is_a_revisit(task: Task) -> None:
@@ -269,10 +315,10 @@ def test_copies_that_mean_something_else_are_stored_again(task: Task) -> None:
 
 def test_the_headers_that_parsers_read_are_known() -> None:
     folder = Path(parse.__file__).parent
-    source = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     read = re.findall(r"headers\.get\(\s*\"([a-z-]+)\"", source)
     assert read
-    assert {name.encode() for name in read} <= READ_BY_PARSERS
+    assert set(read) == set(READ_BY_PARSERS)
 
 
 def test_a_file_is_a_resource(task: Task) -> None:
@@ -352,7 +398,11 @@ def test_files_that_are_handed_over_become_smaller_and_their_archives_are_comple
     monkeypatch.setattr(fetch_responses, "PAGES_PER_FILE", 20)
     monkeypatch.setattr(fetch_responses, "MIN_PAGES_PER_FILE", 3)
     writer = ResponseWriter(
-        str(tmp_path), ("responses/1", "warc/1"), ROUND, FetchConfig(), Handover("scratch/1", 100)
+        str(tmp_path),
+        ("responses/1", "warc/1", "scratch/1"),
+        ROUND,
+        FetchConfig(),
+        Handover("scratch/1", 100),
     )
     sizes = []
     for number in range(98):

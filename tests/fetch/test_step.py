@@ -90,7 +90,7 @@ def test_the_next_request_is_sent_before_an_answer_is_recorded(
 
 
 def test_what_is_no_new_page_has_no_body_to_parse(server: Loopback, crawl: Crawl) -> None:
-    same = b"as before"
+    same, headers = b"as before", "content-type: text/html"
     server.answers |= {
         "/304": page(b"", status="304 Not Modified"),
         "/moved": page(b"", ("Location: /b",), status="301 Moved"),
@@ -98,10 +98,10 @@ def test_what_is_no_new_page_has_no_body_to_parse(server: Loopback, crawl: Crawl
     }
     fetched = crawl(
         [
-            wanted("http://a.test/304", etag='"1"', digest="OLD"),
+            wanted("http://a.test/304", etag='"1"', digest="OLD", headers=headers),
             "http://a.test/404",
             "http://a.test/moved",
-            wanted("http://a.test/same", digest=payload_digest(same)),
+            wanted("http://a.test/same", digest=payload_digest(same), headers=headers),
         ]
     )
     assert fetched.outcomes() == ["unchanged", "not_found", "redirect", "unchanged"]
@@ -278,7 +278,7 @@ def test_hosts_at_once_is_a_limit(tmp_path: Path, hosts_at_once: int) -> None:
     hosts = [f"h{n}.test" for n in range(30)]
     rows = [wanted(f"http://{host}/") for host in hosts]
     pages = PageRows(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
-    writer = ResponseWriter(str(tmp_path), ("responses/1", "warc/1"), ROUND, config)
+    writer = ResponseWriter(str(tmp_path), ("responses/1", "warc/1", "scratch/1"), ROUND, config)
     heartbeat = Heartbeat(str(tmp_path), "fetch", ROUND, "0", len(pages))
     crowd = Crowd()
 

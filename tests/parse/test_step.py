@@ -189,6 +189,19 @@ def test_headers_come_from_warc(work: Workspace) -> None:
     assert (document["language"], document["language_hint"]) == (None, "fr")
 
 
+def test_headers_that_a_304_has_changed_replace_those_in_warc(work: Workspace) -> None:
+    headers = ((b"X-Robots-Tag", b"noindex"), (b"Content-Language", b"fr"))
+    tags = "x-robots-tag: other: none\nx-robots-tag: nosnippet"
+    updated = f"content-type: text/html; charset=koi8-r\n{tags}"
+    page = Fetched(HOME, b"<p>\xf0\xf2", headers=headers, updated=updated)
+    store_round(work, [page])
+    parse.run(work)
+    (document,) = table(work, "documents")
+    assert (document["charset"], document["text"]) == ("koi8-r", "ПР")
+    assert (document["noindex"], document["nosnippet"]) == (False, True)
+    assert document["language_hint"] == "fr"
+
+
 @pytest.mark.folder
 def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
     pages = [Fetched(f"{HOME}{n}", b"<p>page %d" % n * 50) for n in range(5)]

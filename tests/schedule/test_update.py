@@ -240,6 +240,36 @@ def test_validators_are_those_of_the_stored_answer(site: Site) -> Story:
 
 
 @shared.story
+def test_headers_are_those_of_the_stored_answer(site: Site) -> Story:
+    """They may change without the body, which is no change of the page."""
+    was = {"digest": "D", "main_text": 1, "headers": "old", "changes": 0.0, "watched_days": 9.0}
+    answer = {"outcome": "ok", "digest": "D", "headers": "new"}
+    found = (yield after(site, was, answer))[site.url()]
+    assert (found["headers"], found["stored_ms"]) == ("new", DAY_MS)
+    found = (yield after(site, found, {"outcome": "unchanged", "headers": "sent"}))[site.url()]
+    assert found["headers"] == "new"
+
+
+@shared.story
+def test_an_answer_without_a_new_body_may_bring_new_validators(site: Site) -> Story:
+    was = {"etag": "e", "last_modified": "m", "digest": "D"}
+    found = (yield after(site, was, {"outcome": "unchanged", "etag": "f"}))[site.url()]
+    assert (found["etag"], found["last_modified"]) == ("f", "m")
+
+
+@shared.story
+@pytest.mark.parametrize("sent", ["", "x-robots-tag: noindex"])
+def test_a_304_without_the_tag_of_the_page_makes_the_next_request_unconditional(
+    site: Site, sent: str
+) -> Story:
+    was = {"etag": "e", "headers": "x-robots-tag: noindex", "digest": "D"}
+    answer = {"outcome": "unchanged", "etag": "e", "headers": sent}
+    found = (yield after(site, was, answer))[site.url()]
+    assert found["etag"] == ("e" if sent else None)
+    assert found["headers"] == was["headers"]
+
+
+@shared.story
 def test_a_round_makes_so_many_urls_of_a_host_known(site: Site) -> Story:
     urls = [site.url(f"/{name}") for name in "fedcba"]
     far, near = urls[0], urls[1]

@@ -60,7 +60,7 @@ def loop_of(root: Path) -> tuple[Server, visits.FetchLoop, Heartbeat]:
     config = FetchConfig(delay_s=0, address_delay_s=0, hosts_at_once=1)
     rows = [wanted(f"ftp://h{n}.test/") for n in range(PAGES)]  # ftp has no robots.txt
     pages = PageRows(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
-    writer = ResponseWriter(str(root), ("responses/1", "warc/1"), ROUND, config)
+    writer = ResponseWriter(str(root), ("responses/1", "warc/1", "scratch/1"), ROUND, config)
     heartbeat = Heartbeat(str(root), "fetch", ROUND, "0", len(pages))
     server = Server(str(root))
     fetchers = cast("Fetchers", server)

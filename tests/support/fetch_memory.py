@@ -115,7 +115,8 @@ def main() -> int:
         for number in range(options.tasks):
             path = Path(root, f"fetchlist-{number}.parquet")
             write_list(web, path, number, pages_per_host)
-            attempts = (f"responses/{number}", f"warc/{number}", f"hosts/{number}")
+            responses, warc = f"responses/{number}", f"warc/{number}"
+            attempts = (responses, warc, f"scratch/{number}", f"hosts/{number}")
             parts.append(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts))
         print(f"{options.tasks} × {each:,} pages of {options.hosts:,} hosts")
         print("     pages  resident MB   pages/s")

@@ -28,6 +28,7 @@ ROUND = 3
 def wanted(url: str, **columns: object) -> Row:
     """A row of the fetchlist."""
     blank = {"etag": None, "last_modified": None, "digest": None, "stored_ms": None}
+    blank["headers"] = None
     row = {"round": ROUND, "url": url, "host": host_of(url), "part": 0, "score": 1.0}
     return row | {"depth": 1, "hops": 0, "fetches": 0, "asked": False} | blank | columns
 
@@ -63,7 +64,7 @@ class Fetched:
     def __init__(
         self, root: Path, rows: Sequence[Row], config: FetchConfig, hosts: Sequence[Row] = ()
     ) -> None:
-        attempts = ("responses/1", "warc/1", "hosts/1")
+        attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
         listed = write_rows(root / "fetchlist" / "list.parquet", FETCHLIST.schema, rows)
         known = write_rows(root / "known" / "hosts.parquet", HOSTS.schema, hosts)
         part = FetchPart(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts)

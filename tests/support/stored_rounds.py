@@ -39,6 +39,8 @@ class Fetched:
     headers: tuple[tuple[bytes, bytes], ...] = ()
     redirect_url: str | None = None
     truncated: bool = False
+    updated: str | None = None
+    """The column `headers`."""
 
 
 def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
@@ -97,6 +99,7 @@ def response(warc: WarcWriter, page: Fetched, round_: int) -> dict[str, Any]:
         "fetched_ms": 1_700_000_000_000,
         "content_type": page.content_type,
         "truncated": page.truncated,
+        "headers": page.updated,
     }
     if page.outcome != "ok":
         return row

@@ -29,8 +29,8 @@ class FetchPart:
     """Files with the `hosts` rows of the part's hosts, from earlier rounds."""
     config: FetchConfig
     rules: UrlRules
-    attempts: tuple[str, str, str]
-    """The output folders of responses, warc and hosts, relative to the crawl's."""
+    attempts: tuple[str, str, str, str]
+    """The output folders of responses, warc, scratch and hosts, relative to the crawl's."""
     min_free_gb: float = 0
     """As in the settings of the store."""
     notes: str | None = None
@@ -57,6 +57,7 @@ class FetchRow(NamedTuple):
     last_modified: str | None
     digest: str | None
     stored_ms: int | None
+    headers: str | None
 
 
 class PageRows:

@@ -40,14 +40,14 @@ def fetch_part(part: FetchPart, lease: PartLease | None = None) -> list[Row]:
     pages, book = read_part(part), HostBook.read(part.hosts)
     pa.default_memory_pool().release_unused()  # reading and sorting took 300 MB per million rows
     handover = None if part.notes is None else Handover(part.notes, len(pages))
-    writer = ResponseWriter(part.root, part.attempts[:2], part.round, part.config, handover)
+    writer = ResponseWriter(part.root, part.attempts[:3], part.round, part.config, handover)
     heartbeat = Heartbeat(part.root, "fetch", part.round, str(part.number), len(pages))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         if lease is not None:
             lease.begin()
         visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat, lease))
     heartbeat.finish()
-    hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[2])
+    hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[3])
     for batch in book.rows(visits.hosts(), pages.depths(), time.monotonic()):
         hosts.write(batch)
     return writer.close() + hosts.close() + count_rows(heartbeat.counts)

@@ -3,7 +3,12 @@
 There is a row for each page. The archive holds every exchange whose response had a head: pages,
 redirects, errors, robots.txt files. A body that is already stored, by an earlier round or for
 another URL of the same file, is not stored again: its exchange becomes a `revisit`, and the page's
-row names the record that holds the body.
+row names the record that holds the body. An equal body with other headers that parsers read
+(`parsed_headers.py`) is another page, and is stored again.
+
+If a 304 changes such headers, the page has to be parsed again, from the body that is stored. A task
+does not know where that is. It writes the row to a scratch file, and the step adds the place
+(`revised_pages.py`).
 
 Both kinds of file are closed together. So each file of `responses` refers to one WARC file, and
 `parse` can distribute a round over tasks by these files.
@@ -16,6 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from gossamer.fetch.http.fetcher import user_agent
+from gossamer.fetch.parsed_headers import (
+    CONTENT_TYPE,
+    are_same_headers,
+    header_value,
+    parsed_headers,
+    update_headers,
+)
+from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, Row
 from gossamer.storage.warc import (
     Capture,
@@ -28,7 +41,7 @@ from gossamer.storage.warc import (
 from gossamer.tables import RESPONSES
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import FetchResult
@@ -44,16 +57,6 @@ MIN_PAGES_PER_FILE = 100
 """But at least so many: a crawl keeps the files."""
 ROWS_PER_FILE = 20_000
 """Rows of any outcome per file. They are kept in memory, at 1 KB each with their CDXJ lines."""
-READ_BY_PARSERS = frozenset(
-    (
-        b"content-type",
-        b"content-encoding",
-        b"content-language",
-        b"x-content-type-options",
-        b"x-robots-tag",
-    )
-)
-"""Headers that affect parsing. If they differ, equal bodies are not the same page."""
 
 
 class ResponseRow(NamedTuple):
@@ -78,6 +81,7 @@ class ResponseRow(NamedTuple):
     retry_after_s: int | None
     etag: str | None
     last_modified: str | None
+    headers: str | None
     warc_file: str | None
     warc_offset: int | None
 
@@ -94,18 +98,21 @@ class ResponseWriter:
     def __init__(
         self,
         root: str,
-        attempts: tuple[str, str],
+        attempts: tuple[str, str, str],
         round_: int,
         config: FetchConfig,
         handover: Handover | None = None,
     ) -> None:
+        """`attempts`: the folders of responses, warc and scratch."""
         self._root = root
-        self._attempt, self._warc_attempt = attempts
+        self._attempt, self._warc_attempt, scratch = attempts
         self._round = round_
         self._max_bytes = int(config.warc_mb * (1 << 20))
         self._info = {"robots": "obey", "http-header-user-agent": user_agent(config)}
         self._files: list[Row] = []
         self._rows: list[ResponseRow] = []
+        self._revised: list[ResponseRow] = []
+        self._revised_file = ParquetWriter(root, SCRATCH, scratch, schema=RESPONSES.schema)
         self._pages = 0
         self._handover = handover
         self._left = 0 if handover is None else handover.pages
@@ -114,16 +121,22 @@ class ResponseWriter:
     def add(self, page: FetchRow, answer: FetchResult) -> str:
         """Archive an exchange, add its row, and return the outcome in that row.
 
-        It is `unchanged` instead of `ok` if the page's body is already stored. Raises StoreFull.
+        It is `unchanged` instead of `ok` if the page's body is already stored, and would be parsed
+        as it was. Raises StoreFull.
         """
         outcome, digest = answer.outcome, page.digest
+        headers, known = parsed_headers(answer), page.headers or ""
         warc_file: str | None = None
         warc_offset: int | None = None
+        is_revised = False
         if outcome == "ok":
             digest = payload_digest(answer.body)
-            if digest == page.digest:
+            if digest == page.digest and are_same_headers(headers, known):
                 outcome = "unchanged"
-        elif outcome != "unchanged":
+        elif outcome == "unchanged":
+            updated = update_headers(known, headers)
+            is_revised = not are_same_headers(updated, known)
+        else:
             digest = None
         if is_archived(answer):
             notes = {"depth": page.depth, "redirects": page.hops, "outcome": outcome}
@@ -132,35 +145,46 @@ class ResponseWriter:
                 not_modified = answer.outcome == "unchanged"
                 self._warc.revisit(capture, Known(page.url, page.stored_ms, not_modified))
             else:
-                offset = self._warc.write(capture, likeness(answer))
+                offset = self._warc.write(capture, likeness(answer, headers))
                 if outcome == "ok":
                     warc_file, warc_offset = self._warc.path, offset
                     self._pages += 1
-        self._rows.append(
-            ResponseRow(
-                self._round,
-                page.url,
-                page.host,
-                page.depth,
-                page.hops,
-                page.fetches,
-                outcome,
-                answer.detail,
-                answer.http_status,
-                answer.started_ms,
-                answer.elapsed_ms,
-                answer.content_type,
-                len(answer.body) if answer.outcome == "ok" else None,
-                answer.truncated,
-                digest,
-                answer.redirect_url,
-                answer.retry_after_s,
-                answer.etag,
-                answer.last_modified,
-                warc_file,
-                warc_offset,
-            )
+        row = ResponseRow(
+            self._round,
+            page.url,
+            page.host,
+            page.depth,
+            page.hops,
+            page.fetches,
+            outcome,
+            answer.detail,
+            answer.http_status,
+            answer.started_ms,
+            answer.elapsed_ms,
+            answer.content_type,
+            len(answer.body) if answer.outcome == "ok" else None,
+            answer.truncated,
+            digest,
+            answer.redirect_url,
+            answer.retry_after_s,
+            answer.etag,
+            answer.last_modified,
+            headers if outcome in ("ok", "unchanged") else None,
+            warc_file,
+            warc_offset,
         )
+        if is_revised:
+            self._revised.append(
+                row._replace(
+                    detail="other headers for the stored body",
+                    content_type=header_value(updated, CONTENT_TYPE),
+                    etag=answer.etag or page.etag,
+                    last_modified=answer.last_modified or page.last_modified,
+                    headers=updated,
+                )
+            )
+        else:
+            self._rows.append(row)
         self._roll_when_full()
         return outcome
 
@@ -168,39 +192,35 @@ class ResponseWriter:
         """Archive the exchange of a robots.txt, which has no row. Raises StoreFull."""
         if is_archived(answer):
             capture = make_capture(url, answer, None, {"outcome": answer.outcome})
-            self._warc.write(capture, likeness(answer))
+            self._warc.write(capture, likeness(answer, parsed_headers(answer)))
             self._roll_when_full()
 
     def close(self) -> list[Row]:
         """Close the files and return all that were written, as rows of YIELD."""
         self._roll()
-        return self._files
+        return self._files + self._revised_file.close()
 
     def _roll_when_full(self) -> None:
         if (
             self._pages >= self._pages_per_file()
-            or len(self._rows) >= ROWS_PER_FILE
+            or len(self._rows) + len(self._revised) >= ROWS_PER_FILE
             or self._warc.size >= self._max_bytes
         ):
             self._roll()
 
     def _roll(self) -> None:
         self._files += self._warc.close()
+        if self._revised:
+            self._revised_file.write(_batch_of(self._revised))
         if self._rows:
-            columns = [
-                pa.array(values, kind)
-                for values, kind in zip(
-                    zip(*self._rows, strict=True), RESPONSES.schema.types, strict=True
-                )
-            ]
             writer = ParquetWriter(self._root, "responses", self._attempt)
-            writer.write(pa.RecordBatch.from_arrays(columns, schema=RESPONSES.schema))
+            writer.write(_batch_of(self._rows))
             closed = writer.close()
             self._files += closed
-            self._left -= len(self._rows)
+            self._left -= len(self._rows) + len(self._revised)
             if self._handover is not None:
                 self._handover.leave(self._root, closed[0])
-        self._rows, self._pages = [], 0
+        self._rows, self._revised, self._pages = [], [], 0
         self._warc = self._new_warc()
 
     def _pages_per_file(self) -> int:
@@ -210,6 +230,14 @@ class ResponseWriter:
 
     def _new_warc(self) -> WarcWriter:
         return WarcWriter(self._root, self._warc_attempt, self._info)
+
+
+def _batch_of(rows: Sequence[ResponseRow]) -> pa.RecordBatch:
+    columns = [
+        pa.array(values, kind)
+        for values, kind in zip(zip(*rows, strict=True), RESPONSES.schema.types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=RESPONSES.schema)
 
 
 def is_archived(answer: FetchResult) -> bool:
@@ -260,7 +288,9 @@ def truncation(answer: FetchResult) -> str | None:
     return "unspecified"
 
 
-def likeness(answer: FetchResult) -> Hashable:
-    """What two responses with the same body must have in common to be stored only once."""
-    described = [(name.lower(), value) for name, value in answer.headers]
-    return answer.http_status, tuple(pair for pair in described if pair[0] in READ_BY_PARSERS)
+def likeness(answer: FetchResult, headers: str) -> Hashable:
+    """What two responses with the same body must have in common to be stored only once.
+
+    `headers`: those that parsers read.
+    """
+    return answer.http_status, headers

@@ -16,10 +16,13 @@ from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.fetch_part import FetchPart
 from gossamer.fetch.network.allowed_networks import Networks
 from gossamer.fetch.network.host_overrides import matching_pattern, parse_overrides
+from gossamer.fetch.revised_pages import place_revised_pages
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.schedule.due import round_length
 from gossamer.state import lsm, stopping
 from gossamer.storage import parquet
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.store import Layer
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import HOSTS
 from gossamer.web.ip_addresses import parse_address, strip_port
@@ -60,6 +63,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             attempts=(
                 work.store.attempt("responses"),
                 work.store.attempt("warc"),
+                work.scratch_attempt(),
                 work.store.attempt("hosts"),
             ),
             min_free_gb=work.config.store.min_free_gb,
@@ -80,6 +84,10 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             ]
             rows, left = egress_scheduling.fetch_parts(work.engine, parts)
         draft.append = layers_of(rows, round_)
+        if (revised := draft.append.pop(SCRATCH, None)) is not None:
+            placed = place_revised_pages(work, revised)
+            fetched = draft.append.get("responses", Layer(round_, ()))
+            draft.append["responses"] = Layer(round_, (*fetched.files, *placed.files))
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = lsm.compact_layers(work, HOSTS, contacted)
         draft.counts = dict(counts_of(rows))

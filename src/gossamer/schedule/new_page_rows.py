@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
-ANSWERED = ("outcome", "fetched_ms", "retry_after_s", "digest", "etag", "last_modified")
+ANSWERED = (
+    *("outcome", "fetched_ms", "retry_after_s", "digest", "headers", "etag", "last_modified"),
+)
 """Columns of responses that change a page."""
 
 
@@ -219,16 +221,25 @@ def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Colu
 def _stored_contents(stored: Column) -> dict[str, Column]:
     """What is known about the contents of a page: by its answer if that was `stored`.
 
-    Without validators, a page of a refused type is answered as a whole, with its type, when it is
-    asked for again.
+    Without validators, a page is answered as a whole, with all of its headers, when it is asked for
+    again. That is necessary for a page of a refused type, and for one with an X-Robots-Tag of which
+    a 304 says nothing: most servers leave it out of a 304, and it may be gone.
     """
     columns = {
         name: F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name))
-        for name in ("main_text", "fit", "digest", "etag", "last_modified")
+        for name in ("main_text", "fit", "digest", "headers")
     }
+    is_same = F.coalesce(F.col("r_outcome") == "unchanged", F.lit(False))
+    is_tagged, is_tagged_now = (
+        F.coalesce(F.col(name).contains("x-robots-tag:"), F.lit(False))
+        for name in ("headers", "r_headers")
+    )
     is_refused_type = F.coalesce(F.col("r_outcome") == FILTERED_TYPE, F.lit(False))
-    for validator in ("etag", "last_modified"):
-        columns[validator] = F.when(~is_refused_type, columns[validator])
+    is_unclear = is_refused_type | (is_same & is_tagged & ~is_tagged_now)
+    for name in ("etag", "last_modified"):
+        sent, known = F.col(f"r_{name}"), F.col(name)
+        newest = F.when(stored, sent).when(is_same, F.coalesce(sent, known)).otherwise(known)
+        columns[name] = F.when(~is_unclear, newest)
     return columns
 
 

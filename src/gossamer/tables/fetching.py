@@ -82,6 +82,9 @@ PAGES = Dataset(
         Column("etag", "string", "validator of the stored answer"),
         Column("last_modified", "string", "validator of the stored answer"),
         Column("digest", "string", "SHA-1 of the stored body, base 32, as in WARC"),
+        Column(
+            "headers", "string", "those of the stored answer that parsers read, as in responses"
+        ),
     ),
 )
 
@@ -107,6 +110,7 @@ FETCHLIST = Dataset(
         Column("last_modified", "string", "as in pages, for conditional requests"),
         Column("digest", "string", "as in pages, to detect an unchanged body"),
         Column("stored_ms", "long", "as in pages"),
+        Column("headers", "string", "as in pages, to detect a page that must be parsed again"),
     ),
 )
 
@@ -137,6 +141,12 @@ RESPONSES = Dataset(
         Column("retry_after_s", "long", "the wait that the server requested"),
         Column("etag", "string", "header"),
         Column("last_modified", "string", "header"),
+        Column(
+            "headers",
+            "string",
+            "lines `name: value` of the headers that parsers read; for `ok` with a 304, those of "
+            "the stored answer as the 304 updates them",
+        ),
         Column("warc_file", "string", "file in the dataset warc; null if nothing was stored"),
         Column("warc_offset", "long", "offset in bytes of the record that holds the body"),
     ),

@@ -268,6 +268,7 @@ def unconditional() -> dict[str, Column]:
         "etag": F.lit(None).cast("string"),
         "last_modified": F.lit(None).cast("string"),
         "digest": F.lit(None).cast("string"),
+        "headers": F.lit(None).cast("string"),
     }
 
 

@@ -36,6 +36,7 @@ from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import opening
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, Row, count_rows
+from gossamer.storage.warc import header_values
 from gossamer.tables.outcomes import FILTERED
 
 if TYPE_CHECKING:
@@ -157,8 +158,10 @@ def _responses_of_share(job: Job, share: Share) -> list[ResponseRow]:
 
 
 def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
+    """Return the page, with its headers as they are since a 304 has changed them, if one has."""
     fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
-    return Page(answer.url, stored.headers, stored.body, fetched)
+    headers = stored.headers | header_values((answer.headers or "").split("\n"))
+    return Page(answer.url, headers, stored.body, fetched)
 
 
 def _refuse_language(rules: RuleFile | None, answer: ResponseRow, page: ParsedPage) -> ParsedPage:

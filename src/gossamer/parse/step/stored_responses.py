@@ -58,6 +58,7 @@ class ResponseRow(NamedTuple):
     digest: str
     warc_file: str
     warc_offset: int
+    headers: str | None = None
 
 
 class Redirect(NamedTuple):

@@ -80,6 +80,7 @@ def due_pages(
         "last_modified",
         "digest",
         "stored_ms",
+        "headers",
         *RECRAWLED,
         *POLLED,
         *JUDGED,

@@ -1,0 +1,95 @@
+"""Where the bodies of pages are whose headers a 304 has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from gossamer.api.crawl import Crawl
+from gossamer.fetch.revised_pages import place_revised_pages
+from gossamer.flow import rounds
+from gossamer.state import lsm
+from gossamer.storage import parquet
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.task_output import ParquetWriter, layers_of
+from gossamer.tables import PAGES, RESPONSES
+from tests.support.loopback import Loopback, page
+from tests.support.rows import by_url, put
+from tests.support.stored_rounds import rows_of
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
+
+NOINDEX = "x-robots-tag: noindex"
+
+
+def test_a_revised_page_names_the_last_record_with_its_body(work: Workspace) -> None:
+    stored = {"outcome": "ok", "url": "u", "digest": "D", "body_bytes": 7, "truncated": True}
+    put(
+        work,
+        "responses",
+        [
+            stored | {"round": 1, "warc_file": "w1", "warc_offset": 1},
+            stored | {"round": 2, "warc_file": "w2", "warc_offset": 2},
+            stored | {"round": 3, "outcome": "unchanged"},
+            stored | {"round": 3, "url": "other", "warc_file": "w3", "warc_offset": 3},
+            stored
+            | {"round": 1, "url": "changed", "digest": "E", "warc_file": "w1", "warc_offset": 4},
+            stored | {"round": 1, "url": "lost"},
+        ],
+    )
+    writer = ParquetWriter(work.root, SCRATCH, work.scratch_attempt(), schema=RESPONSES.schema)
+    revised = {"round": 4, "outcome": "unchanged", "digest": "D", "headers": NOINDEX}
+    urls = ("u", "changed", "lost")
+    writer.write(rows_of(RESPONSES.schema, [revised | {"url": url} for url in urls]))
+    layer = place_revised_pages(work, layers_of(writer.close(), 4)[SCRATCH])
+    assert layer.round == 4
+    table = parquet.read_table([f"{work.root}/{file.path}" for file in layer.files])
+    rows = {row["url"]: row for row in table.to_pylist()}
+    assert [rows[url]["outcome"] for url in urls] == ["ok", "unchanged", "unchanged"]
+    found = rows["u"]
+    assert (found["warc_file"], found["warc_offset"], found["headers"]) == ("w2", 2, NOINDEX)
+    assert (found["body_bytes"], found["truncated"], found["round"]) == (7, True, 4)
+    assert rows["lost"]["warc_file"] is rows["changed"]["warc_file"] is None
+    assert rows["lost"]["truncated"] is False
+
+
+ETAG, HTML = 'ETag: "1"', "Content-Type: text/html"
+TITLED = b"<title>\xf0\xf2</title><a href=/x>x</a>"
+
+
+def test_headers_that_come_with_an_unchanged_body_or_a_304_take_effect_at_that_visit(
+    work: Workspace, server: Loopback
+) -> None:
+    first = page(TITLED, (HTML, ETAG))
+    noindex, koi8 = "X-Robots-Tag: noindex", "Content-Type: text/html; charset=koi8-r"
+    server.answers = {
+        "/304": [first, page(b"", (ETAG, noindex, koi8), status="304 Not Modified")],
+        "/same": [first, page(TITLED, (HTML, ETAG, "X-Robots-Tag: nofollow"))],
+        "/plain": [first, page(b"", (ETAG,), status="304 Not Modified")],
+    }
+    own = f"http://{server.address}"
+    settings = {"delay_s": 0, "allow_networks": ("127.0.0.0/8",)}
+    work.clock_ms = None
+    work.config = structs.replace(work.config, fetch=structs.replace(work.config.fetch, **settings))
+    crawl = Crawl(work)
+    crawl.inject([f"{own}/{name}" for name in ("304", "same", "plain")])
+    counts: list[dict[str, int]] = []
+    for _ in range(2):
+        reports = list(rounds.round_(work, lambda _step, _round: None))
+        counts += [dict(done.counts) for done in reports if done.step == "fetch"]
+        crawl.refresh()
+    documents = {(row["round"], row["url"].removeprefix(own)): row for row in _rows(work)}
+    assert {path for round_, path in documents if round_ == 2} == {"/304", "/same"}
+    revised, same = documents[2, "/304"], documents[2, "/same"]
+    assert (revised["noindex"], revised["title"], revised["nofollow"]) == (True, "ПР", False)
+    assert (same["noindex"], same["nofollow"]) == (False, True)
+    pages = by_url(lsm.current(work, PAGES))
+    assert pages[f"{own}/304"]["headers"] == f"{koi8.lower()}\n{noindex.lower()}"
+    assert pages[f"{own}/304"]["etag"] == '"1"'
+    assert [count["ok"] for count in counts] == [3, 1]
+
+
+def _rows(work: Workspace) -> list[dict[str, Any]]:
+    return [row.asDict() for row in work.read("documents").collect()]
