@@ -219,7 +219,17 @@ def test_an_index_of_another_version_is_told(tmp_path: Path) -> None:
     tantivy.Index(tantivy.SchemaBuilder().add_text_field("title").build(), str(tmp_path))
     with pytest.raises(StoreError, match="another version") as told:
         Node([tmp_path], RankingConfig())
+    assert told.value.subject == str(tmp_path)
     assert told.value.remedy == "build it again: gossamer index"
+
+
+def test_nothing_is_written_beside_an_index_that_is_read(tmp_path: Path) -> None:
+    """So it can be read where nothing can be written."""
+    work = crawl(tmp_path)
+    put_index(work, SHELF)
+    before = {*Path(work.root).rglob("*")}
+    assert found(Searcher.open(work), "vegetable") == {"tomato", "carrot"}
+    assert {*Path(work.root).rglob("*")} == before
 
 
 @pytest.mark.parametrize("shards", [(), (1,)], ids=["all", "one"])

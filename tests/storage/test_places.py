@@ -11,6 +11,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.errors import StoreError, UsageError
 from gossamer.storage import parquet, places
+from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.objects import aws_profiles
 from gossamer.storage.places import local_path
 
@@ -51,7 +52,7 @@ def test_a_user_without_a_home_is_told_where_to_name_a_cache(
     [
         "s3://bucket/crawl/pages/00000001-0123abcd/a.parquet",
         "s3://bucket/crawl/scratch/00000001-0123abcd/a.parquet",
-        "/crawl/scratch/here-1-0123abcd/a.parquet",
+        "/crawl/scratch/00000001-0123abcd/a.parquet",
         "crawl",
     ],
 )
@@ -62,11 +63,13 @@ def test_all_but_scratch_files_of_a_machine_are_where_they_are(path: str) -> Non
 def test_scratch_files_of_a_machine_are_in_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(places.CACHE, "/cache")
     attempt = "scratch/here-4711-0123abcd"
-    one, other = (local_path(f"s3://bucket/{crawl}/{attempt}") for crawl in ("one", "other"))
-    assert one.startswith("/cache/work-4711-")
-    assert one.endswith("-0123abcd")
-    assert one != other
-    assert local_path(f"s3://bucket/one/{attempt}/part/a.parquet") == f"{one}/part/a.parquet"
+    crawls = ("s3://bucket/one", "s3://bucket/other", "/mnt/backup/one")
+    found = {crawl: local_path(f"{crawl}/{attempt}") for crawl in crawls}
+    for crawl, place in found.items():
+        assert place.startswith("/cache/work-4711-")
+        assert place.endswith("-0123abcd")
+        assert local_path(f"{crawl}/{attempt}/part/a.parquet") == f"{place}/part/a.parquet"
+    assert len(set(found.values())) == len(crawls)
 
 
 def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
@@ -82,6 +85,21 @@ def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
     assert dict(work.store.backend.sizes("")) == before
     work.sweep()
     assert not Path(local_path(path)).parent.exists()
+
+
+def test_where_nothing_can_be_written_scratch_files_are_elsewhere(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(places.CACHE, str(tmp_path / "cache"))
+    work = Crawl.create(str(tmp_path / "crawl"), engine=engine).work
+    before = {*Path(work.root).rglob("*")}
+    monkeypatch.setattr(LocalBackend, "is_writable", False)
+    rows, count = work.scratch(engine.spark.range(0, 7, 1, 1))
+    assert rows.count() == count == 7
+    assert {*Path(work.root).rglob("*")} == before
+    assert list((tmp_path / "cache").iterdir())
+    work.sweep()
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_copy_that_was_deleted_meanwhile_is_an_error(

@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from msgspec import structs
 
-from gossamer.errors import Conflict, CorruptManifest, Locked, MissingFile, NotACrawl
+from gossamer.errors import (
+    RESTORE,
+    Conflict,
+    CorruptManifest,
+    Locked,
+    MissingFile,
+    NotACrawl,
+    StoreError,
+)
 from gossamer.storage.manifest import HISTORY_LENGTH
 from gossamer.storage.store import Backend, Damage, Layer, Store
 from tests.support.bare_stores import Recorder, committed, contents, files_below, put, report
@@ -368,3 +379,26 @@ class StoreModel(RuleBasedStateMachine):
 
 StoreModel.TestCase.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
 TestStoreModel = StoreModel.TestCase
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.ENOMEM])
+def test_what_this_process_cannot_read_is_not_taken_for_damaged(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    layer = put(store, "pages")
+    store.commit(report(), append={"pages": layer})
+    again = Store.open(store.backend)
+
+    def checksum(path: str) -> str:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(store.backend, "checksum", checksum)
+    (path,) = (file.path for file in layer.files)
+    for use in (again.files, again.damaged, again.whole):
+        with pytest.raises(StoreError, match=os.strerror(number).lower()) as told:
+            use("pages")
+        assert told.value.subject == path
+        assert type(told.value) is StoreError
+        assert told.value.remedy != RESTORE
+    ((_, error),) = again.examine(again.listed("pages"))
+    assert isinstance(error, StoreError)

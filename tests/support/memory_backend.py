@@ -21,6 +21,7 @@ class MemoryBackend:
     """A storage as a folder is, without a disk."""
 
     lock_may_be_lost = False
+    is_writable = True
 
     def __init__(self, url: str = "memory://crawl") -> None:
         self.url = url

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gossamer.schedule.order.sections.step import count_sections
+from gossamer.schedule.order.sections.step import write_sections
 from gossamer.state.workspace import Workspace
 from gossamer.storage import parquet
 from gossamer.tables import SECTIONS
@@ -58,7 +58,7 @@ def page(url: str, *, asked: bool = True, fit: bool = False) -> dict[str, Any]:
 
 def count_now(work: Workspace) -> dict[str, dict[str, Any]]:
     with work.step("sections", work.round) as draft:
-        draft.replace |= count_sections(work)
+        draft.replace |= write_sections(work)
     counted = parquet.read_table(work.paths(SECTIONS.name))
     return {row["section"]: row for row in counted.to_pylist()}
 

@@ -54,21 +54,27 @@ def _print_check(work: Workspace, console: Console) -> bool:
     """Print what is wrong with a crawl, and return whether nothing is."""
     from rich.progress import Progress
 
+    from gossamer.errors import CorruptManifest, MissingFile
     from gossamer.flow.check import checks
 
     manifest = work.store.manifest
     count, size = sum(manifest.totals(name).files for name in manifest.datasets), manifest.bytes
     state = f"{count:,} files ({size / 1e6:,.1f} MB, state {manifest.version})"
-    damaged = 0
+    damaged = unread = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("checking", total=size)
         for file, error in checks.check_files(work):
             progress.advance(task, file.bytes)
             if error is not None:
-                damaged += 1
+                is_damage = isinstance(error, (CorruptManifest, MissingFile))
+                damaged, unread = damaged + is_damage, unread + (not is_damage)
                 _print_finding(console, error)
+    if unread:
+        text = f"{unread:,} of {state} could not be read, so it is not known whether they are whole"
+        typer.echo(f"gossamer: {text}", err=True)
     if damaged:
         typer.echo(f"gossamer: {damaged:,} of {state} are damaged or missing", err=True)
+    if damaged or unread:
         return False
     with work.errors():
         wrong = list(checks.check_contents(work))

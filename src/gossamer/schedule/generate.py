@@ -28,7 +28,7 @@ from gossamer.schedule.limits import part_assignment
 from gossamer.schedule.limits.host_budgets import drop_pages_beyond_total
 from gossamer.schedule.order import score_cutoff, scoring
 from gossamer.schedule.order.page_scores import score_pages
-from gossamer.schedule.order.sections.step import count_sections, recount_is_due
+from gossamer.schedule.order.sections.step import recount_is_due, write_sections
 from gossamer.schedule.own_hosts import mark_own_hosts
 from gossamer.schedule.selection import DuePages, select_pages
 from gossamer.state import lsm
@@ -87,7 +87,7 @@ def run(work: Workspace) -> StepReport:
 def current_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
     """Return the layers of `sections`, after counting them again if the scoring needs that."""
     if scoring.load(work.config.update.scoring).needs_worth and recount_is_due(work):
-        draft.replace |= count_sections(work)
+        draft.replace |= write_sections(work)
     return draft.replace.get(SECTIONS.name, work.store.manifest.layers(SECTIONS.name))
 
 

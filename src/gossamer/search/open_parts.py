@@ -3,7 +3,9 @@
 A tantivy index is a list of segments, each with its own terms and documents, and BM25 counts over
 all of them. So the segments of several folders, listed in one `meta.json`, are one index, which
 ranks as if its documents had never been apart. Nothing is copied: its folder holds symbolic links,
-which are needed only until tantivy has mapped the files.
+which are needed only until tantivy has mapped the files. Tantivy locks an index that it opens, by a
+file in its folder, so the folder of the links also makes an index readable where nothing can be
+written.
 """
 
 from __future__ import annotations
@@ -53,8 +55,6 @@ def open_languages(folders: Iterable[Path]) -> list[LanguageIndex]:
 def _join_parts(language: str, parts: Sequence[Path]) -> LanguageIndex:
     metas = [_index_meta(part) for part in parts]
     held = sum(segment["max_doc"] for meta in metas for segment in meta["segments"])
-    if len(parts) == 1:
-        return LanguageIndex(language, _open_searcher(parts[0], parts[0]), held)
     for part, meta in zip(parts, metas, strict=True):
         if meta["schema"] != metas[0]["schema"]:
             raise StoreError(part, "was written by another version than the other parts", REMEDY)
@@ -67,15 +67,18 @@ def _join_parts(language: str, parts: Sequence[Path]) -> LanguageIndex:
                 if not file.name.startswith((".", schema.META)):
                     (folder / file.name).symlink_to(file.absolute())
         (folder / schema.META).write_text(json.dumps({**metas[0], "segments": segments}))
-        return LanguageIndex(language, _open_searcher(folder, parts[0].parent), held)
+        return LanguageIndex(language, _open_searcher(folder, parts), held)
 
 
-def _open_searcher(folder: Path, named: Path) -> tantivy.Searcher:
-    """Open an index. If tantivy cannot read the folder, raises StoreError about `named`."""
+def _open_searcher(folder: Path, parts: Sequence[Path]) -> tantivy.Searcher:
+    """Open the index of these parts. Raises StoreError about them if tantivy cannot read it."""
+    named = parts[0] if len(parts) == 1 else parts[0].parent
     try:
         return schema.open_index(folder).searcher()
-    except (StoreError, KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit):
         raise
+    except StoreError as error:
+        raise StoreError(named, error.what, error.remedy) from None
     except BaseException as error:  # noqa: BLE001  # a panic in tantivy is not an Exception
         raise StoreError(named, f"is damaged: {error}", REMEDY) from None
 

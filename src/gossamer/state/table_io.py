@@ -159,7 +159,8 @@ class Tables:
 
     def scratch_attempt(self) -> str:
         """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
-        is_here = is_object_url(self.root) and self._is_embedded
+        is_remote = is_object_url(self.root) or not self.store.backend.is_writable
+        is_here = is_remote and self._is_embedded
         attempt = f"{SCRATCH}/{new_scratch()}" if is_here else self.store.attempt(SCRATCH)
         self._scratch.append(attempt)
         return attempt

@@ -22,6 +22,10 @@ class Backend(Protocol):
     lock_may_be_lost: bool
     """Whether another process can take over the lock while its holder is paused."""
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether this process may try to write to the crawl."""
+
     def read(self, path: str) -> bytes:
         """Raises FileNotFoundError."""
 

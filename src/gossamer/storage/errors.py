@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 OWNER_REMEDY = "check its owner and mode"
+OF_THE_READER = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Errors that tell of who reads a file, and nothing of the file: it may be whole."""
 REMEDIES: Mapping[int, str] = {
     errno.EACCES: OWNER_REMEDY,
     errno.EPERM: OWNER_REMEDY,

@@ -39,6 +39,11 @@ class LocalBackend:
         self._claimed: dict[str, Path] = {}
         """Dataset folders that are links which this crawl has claimed, with their targets."""
 
+    @property
+    def is_writable(self) -> bool:
+        """False on a read-only file system, and in a folder of another account."""
+        return os.access(self.root, os.W_OK)
+
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
 

@@ -1,12 +1,13 @@
-"""Where on this machine is what belongs to a crawl on object storage?
+"""Where on this machine is what belongs to a crawl on object storage, or in a read-only folder?
 
     <cache>/<two digits>/…    copies of objects (storage/local_copies.py)
     <cache>/work-PID-…/       scratch files of a step, and what a task is making
 
-A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their
-names tell: those in `scratch/here-…` are in the cache of the machine that runs the step. All that
-opens files asks `local_path`, so tasks join the root of the crawl and the name of a scratch file as
-they do for any other.
+A step of the embedded engine runs on one machine, so its scratch files need not be objects; and
+what only reads a crawl may need scratch files where it can write nothing. Their names tell: those
+in `scratch/here-…` are in the cache of the machine that runs the step. All that opens files asks
+`local_path`, so tasks join the root of the crawl and the name of a scratch file as they do for any
+other.
 """
 
 from __future__ import annotations
@@ -19,13 +20,12 @@ from pathlib import Path
 import xxhash
 
 from gossamer.errors import UsageError
-from gossamer.storage.objects.bucket import is_object_url
 
 CACHE = "GOSSAMER_CACHE"
 """The environment variable that names the folder of the cache."""
 HERE = "here-"
 WORK = "work-"
-_SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
+_SCRATCH = re.compile(rf"(.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
 
 
 def cache_folder() -> Path:
@@ -36,13 +36,13 @@ def cache_folder() -> Path:
     try:
         return Path(caches).expanduser() / "gossamer"
     except RuntimeError:
-        what = "this user has no home, where copies of objects would be kept"
+        what = "this user has no home, where copies of objects and scratch files would be kept"
         raise UsageError(f"${CACHE}", what, "set it to a folder for them") from None
 
 
 def local_path(path: str) -> str:
     """The path of a scratch file of a step on this machine; any other path or URL as it is."""
-    found = _SCRATCH.fullmatch(path) if is_object_url(path) else None
+    found = _SCRATCH.fullmatch(path)
     if found is None:
         return path
     crawl, process, attempt, rest = found.groups("")

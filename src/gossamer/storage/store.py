@@ -26,9 +26,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl
+from gossamer.errors import (
+    RESTORE,
+    Conflict,
+    CorruptManifest,
+    MissingFile,
+    NotACrawl,
+    StoreError,
+)
 from gossamer.storage.backends import Backend
 from gossamer.storage.branches import Shared, own, rebase_layers, without_datasets
+from gossamer.storage.errors import OF_THE_READER, OWNER_REMEDY, system_error
 from gossamer.storage.garbage import Attempts
 from gossamer.storage.listings import Listings, Mended, recent_listing
 from gossamer.storage.lock_holder import Holder
@@ -253,8 +261,15 @@ class Store:
         self._shared.intact.trust(files)
 
     def verify(self, files: Sequence[File]) -> Iterator[tuple[File, str | None]]:
-        """Read all bytes of files, and yield each with what is wrong with it; None if intact."""
+        """Read all bytes of files, and yield each with what is wrong with it; None if intact.
+
+        Raises StoreError for a file that this process cannot read, though it may be whole.
+        """
         return self._shared.intact.verify(files)
+
+    def examine(self, files: Sequence[File]) -> Iterator[tuple[File, str | StoreError | None]]:
+        """As `verify`, but yield the errors that it raises."""
+        return self._shared.intact.examine(files)
 
     def error(self, damage: Damage) -> MissingFile:
         file, what = damage
@@ -358,7 +373,9 @@ class Store:
         try:
             return decode_manifest(self.backend.read(path), version, self._listings.read)
         except OSError as error:
-            what, remedy = f"cannot be read: {error.strerror}", "check its owner and mode"
+            if error.errno in OF_THE_READER:
+                raise system_error(error) from None
+            what, remedy = f"cannot be read: {error.strerror}", OWNER_REMEDY
             raise CorruptManifest(f"{self.url}/{path}", what, remedy) from None
         except UnreadableManifest as error:
             raise CorruptManifest(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.errors import StoreError
+from gossamer.storage.errors import OF_THE_READER, system_error
 from gossamer.storage.manifest import File  # noqa: TC001  # tests ask for the types of a tuple
 
 if TYPE_CHECKING:
@@ -59,7 +61,17 @@ class Intact:
                 self._whole.add(file)
 
     def verify(self, files: Sequence[File]) -> Iterator[tuple[File, str | None]]:
-        """Read all bytes of files, and yield each with what is wrong with it; None if intact."""
+        """Read all bytes of files, and yield each with what is wrong with it; None if intact.
+
+        Raises StoreError for a file that this process cannot read, though it may be whole.
+        """
+        for file, what in self.examine(files):
+            if isinstance(what, StoreError):
+                raise what
+            yield file, what
+
+    def examine(self, files: Sequence[File]) -> Iterator[tuple[File, str | StoreError | None]]:
+        """As `verify`, but yield the errors that it raises."""
         with ThreadPoolExecutor(THREADS) as threads:
             yield from zip(files, threads.map(self._wrong_bytes, files), strict=True)
 
@@ -74,13 +86,15 @@ class Intact:
             elif size != file.bytes:
                 yield Damage(file, f"has {size} bytes, but {file.bytes} in the manifest")
 
-    def _wrong_bytes(self, file: File) -> str | None:
-        for damage in self.wrong_sizes([file]):
-            return damage.what
+    def _wrong_bytes(self, file: File) -> str | StoreError | None:
         try:
+            for damage in self.wrong_sizes([file]):
+                return damage.what
             if self._backend.checksum(file.path) != file.xxh3:
                 return "is damaged: its checksum is not the one in the manifest"
         except OSError as error:
+            if error.errno in OF_THE_READER:
+                return system_error(error, f"{self._backend.url}/{file.path}")
             return f"cannot be read: {error.strerror}"
         return None
 

@@ -7,26 +7,29 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.errors import CorruptManifest
+from gossamer.errors import CorruptManifest, StoreError
 from gossamer.storage.store import Damage, File
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.errors import StoreError
     from gossamer.state.workspace import Workspace
 
 
 def check_files(work: Workspace) -> Iterator[tuple[File, StoreError | None]]:
-    """Read every file of the current state, and yield each with what is wrong with it."""
+    """Read every file of the current state, and yield each with what is wrong with it.
+
+    The error is a CorruptManifest or MissingFile if the file is damaged. Another StoreError says
+    why this process could not check it.
+    """
     store, manifest = work.store, work.store.manifest
     for listing in manifest.listings():
         both = [File(path, listing.entries, listing.bytes, listing.xxh3) for path in listing.paths]
-        found = list(store.verify(both))
+        found = list(store.examine(both))
         is_lost = all(wrong is not None for _, wrong in found)
         for file, wrong in found:
-            if wrong is None:
-                yield file, None
+            if wrong is None or isinstance(wrong, StoreError):
+                yield file, wrong
             elif is_lost:
                 yield file, store.unreadable(structs.replace(listing, path=file.path), wrong)
             else:
@@ -36,14 +39,14 @@ def check_files(work: Workspace) -> Iterator[tuple[File, StoreError | None]]:
     for name in manifest.datasets:
         with suppress(CorruptManifest):  # its listing was yielded
             listed += store.listed(name)
-    for file, wrong in store.verify(listed):
-        yield file, None if wrong is None else store.error(Damage(file, wrong))
+    for file, wrong in store.examine(listed):
+        yield file, store.error(Damage(file, wrong)) if isinstance(wrong, str) else wrong
 
 
 def check_contents(work: Workspace) -> Iterator[str]:
     """Compare what the files hold; all of them must be whole. Yields what is wrong, as sentences.
 
-    Writes nothing, not even scratch files; only tantivy locks what it reads.
+    Writes nothing to the crawl, not even scratch files.
     """
     from gossamer.flow.check import (  # tasks import check, too
         archived_bodies,

@@ -17,9 +17,9 @@ import tantivy
 
 from gossamer.errors import StoreError
 from gossamer.flow.check.finding import Finding
-from gossamer.index.format import schema
 from gossamer.index.format.layout import part_key
 from gossamer.index.format.page_keys import HOST_BITS, page_key
+from gossamer.search.open_parts import open_languages
 from gossamer.storage import local_copies, parquet
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def _keys(part: Part) -> Sequence[Any]:
     """The keys of the live documents of a part; none if tantivy cannot read it."""
     try:
         with local_copies.local_folder(part.root, part.files) as folder:
-            searcher = schema.open_index(folder).searcher()
+            (index,) = open_languages([folder])
+        searcher = index.searcher
         hits = searcher.search(tantivy.Query.all_query(), searcher.num_docs).hits
         return searcher.fast_field_values("key", [address for _, address in hits])
     except (StoreError, ValueError):

@@ -27,6 +27,7 @@ class ObjectBackend:
     """A folder of a bucket. See `backends.Backend`."""
 
     lock_may_be_lost = True
+    is_writable = True  # the store says so when it is asked to write
 
     def __init__(self, bucket: Bucket, clock: Callable[[], float] = time.monotonic) -> None:
         self.bucket = bucket

@@ -39,6 +39,7 @@ from gossamer.storage import parquet
 from gossamer.tables import FINDS, PAGES, SECTIONS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from gossamer.state.workspace import Workspace
@@ -71,7 +72,7 @@ class Section(NamedTuple):
 def run(work: Workspace) -> StepReport:
     """Count the sections of all pages."""
     with work.step("sections", work.round) as draft:
-        draft.replace |= count_sections(work)
+        draft.replace |= write_sections(work)
         draft.counts["sections"] = sum(layer.rows for layer in draft.replace[SECTIONS.name])
     return draft.done
 
@@ -89,8 +90,14 @@ def recount_is_due(work: Workspace) -> bool:
     return bool(pages > counted * GROWTH or work.round > layers[-1].round * GROWTH)
 
 
-def count_sections(work: Workspace) -> dict[str, tuple[Layer, ...]]:
+def write_sections(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     """Count the sections of all pages, and merge `finds`; return the layers of both datasets."""
+    sections, finds = _count_sections(work)
+    return work.write_table(SECTIONS, sections) | work.write_table(FINDS, finds)
+
+
+def _count_sections(work: Workspace) -> tuple[pa.Table, pa.Table]:
+    """The rows of `sections` and `finds`."""
     of_hosts, _ = work.scratch(sum_by_section(_count_folders(work)))
     path = F.expr("substring(section, instr(section, '/'))")
     everywhere = _sum_counts(of_hosts.withColumn("section", F.concat(F.lit(ANYWHERE), path)))
@@ -103,12 +110,12 @@ def count_sections(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     table = rows.select(*SECTIONS.column_names[:-2]).toArrow().sort_by("section")
     finds = merge_finds(work, table["section"])
     config = work.config.generate
-    table = add_section_worth(table, finds, UNIT, config.pages, config.explore_share)
-    return work.write_table(SECTIONS, table) | work.write_table(FINDS, finds)
+    return add_section_worth(table, finds, UNIT, config.pages, config.explore_share), finds
 
 
 def _count_folders(work: Workspace) -> DataFrame:
     """Count all pages by `folder`; materialised."""
+    pages = lsm.current(work, PAGES)  # first: it starts the engine, which columns need
     flags = {
         "known": F.lit(1),
         "fetched": F.col("status") == "fetched",
@@ -117,8 +124,8 @@ def _count_folders(work: Workspace) -> DataFrame:
         "fit": (F.col("status") == "fetched") & F.coalesce("fit", F.lit(False)),
     }
     sums = [F.sum(flag.cast("long")).alias(name) for name, flag in flags.items()]
-    pages = lsm.current(work, PAGES).groupBy(folder_column(F.col("url")).alias("folder"))
-    return work.scratch(pages.agg(*sums))[0]
+    folder = folder_column(F.col("url")).alias("folder")
+    return work.scratch(pages.groupBy(folder).agg(*sums))[0]
 
 
 def sum_by_section(folders: DataFrame) -> DataFrame:
@@ -140,7 +147,10 @@ def _sum_counts(rows: DataFrame) -> DataFrame:
 
 def read_sections(work: Workspace) -> list[Section]:
     """Read all sections as they were counted last, ordered by their names."""
-    rows = parquet.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
+    return _sort_sections(parquet.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema))
+
+
+def _sort_sections(rows: pa.Table) -> list[Section]:
     return [Section(**row) for row in rows.sort_by("section").to_pylist()]
 
 
@@ -150,16 +160,22 @@ def sections_of_domain(work: Workspace, domain: str | None) -> list[Section]:
     They are counted again if enough has changed since the last time. While another process writes
     to the crawl, those of the last time are returned. Raises Locked if there are none.
     """
+    wanted = ANYWHERE if domain is None else domain.lower()
+    return [
+        each
+        for each in _newest_sections(work)
+        if each.domain == wanted or each.section.startswith(f"{wanted}/")
+    ]
+
+
+def _newest_sections(work: Workspace) -> list[Section]:
     if recount_is_due(work):
+        if not work.store.backend.is_writable:
+            return _sort_sections(_count_sections(work)[0])
         try:
             with work.store.lock():
                 run(work)
         except Locked:
             if work.store.damaged(SECTIONS.name) or not work.paths(SECTIONS.name):
                 raise
-    wanted = ANYWHERE if domain is None else domain.lower()
-    return [
-        each
-        for each in read_sections(work)
-        if each.domain == wanted or each.section.startswith(f"{wanted}/")
-    ]
+    return read_sections(work)
