@@ -30,6 +30,9 @@ HOME_LINKS = 400
 SENTENCES = 14
 VALUES = 5
 """Values that a parameter which changes nothing takes."""
+FOLDERS = 10
+LATE = 10
+"""One page in this many is late, on sites that have late pages."""
 
 
 class DustTarget(NamedTuple):
@@ -49,6 +52,8 @@ class Site(NamedTuple):
     """What a host, a path and its parameters lead to; None: nothing."""
     other_host: str = ""
     """Another host with the same pages, `{}` standing for the name of the site's own."""
+    has_late: bool = False
+    """Late pages are linked once, by their parents in the tree: the crawl has learned by then."""
 
 
 def _section(n: int) -> str:
@@ -172,6 +177,46 @@ def _read_mirrored(host: str, path: str, _: Mapping[str, str]) -> DustTarget | N
     return DustTarget(n, canonical=original if host == MIRROR else "")
 
 
+def _is_late(n: int) -> bool:
+    return n % LATE == 0
+
+
+def _spell_in(folders: str, name: str, late: str = "") -> Callable[[str, int, Pick], str]:
+    """Spell pages of FOLDERS folders; late ones are in a folder of their own, or named by `late`.
+
+    `folders` has a place for the number of the folder, and `name` one for that of the page.
+    """
+
+    def spell(host: str, n: int, pick: Pick) -> str:
+        folder = folders.format(FOLDERS if _is_late(n) else n % FOLDERS)
+        page = late if late and _is_late(n) else f"{name}?zid={{}}"
+        return f"http://{host}/{folder}/{page.format(n, pick(VALUES) * 7919 + 1)}"
+
+    return spell
+
+
+def _read_in(folders: str, name: str) -> Reader:
+    """Read what `_spell_in` spells: in the folder of late pages, the parameter matters."""
+    pattern = re.compile("/" + folders.format(r"(\d+)") + "/" + name.format(r"(\d+)"))
+
+    def read(_: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
+        found = pattern.fullmatch(path)
+        if found is None:
+            return None
+        n, value = int(found[2]), query.get("zid", "")
+        in_place = int(found[1]) == (FOLDERS if _is_late(n) else n % FOLDERS)
+        return DustTarget(n, value if _is_late(n) else "") if in_place else None
+
+    return read
+
+
+def _read_listed(host: str, path: str, query: Mapping[str, str]) -> DustTarget | None:
+    if path != f"/f{FOLDERS}/list":
+        return _read_in("f{}", "{}")(host, path, query)
+    n = query.get("zid", "0")
+    return DustTarget(int(n), "listed") if n.isdecimal() else None
+
+
 MIRROR = "dust-copy.test"
 
 SITES: Mapping[str, Site] = {
@@ -196,6 +241,30 @@ SITES: Mapping[str, Site] = {
     ),
     "moved": Site("permanent redirects to the URL that counts", _spell_moved, _read_moved),
     "mirror": Site("a mirror that names the original", _spell_mirrored, _read_mirrored, MIRROR),
+    "folders": Site(
+        "a parameter that matters in one folder of many, found late",
+        _spell_in("f{}", "{}"),
+        _read_in("f{}", "{}"),
+        has_late=True,
+    ),
+    "nested": Site(
+        "the same, of folders in a folder",
+        _spell_in("site/f{}", "{}"),
+        _read_in("site/f{}", "{}"),
+        has_late=True,
+    ),
+    "owners": Site(
+        "the same, of folders with an owner each",
+        _spell_in("~u{}", "{}/index.html"),
+        _read_in("~u{}", "{}/index.html"),
+        has_late=True,
+    ),
+    "listed": Site(
+        "a parameter that numbers the pages of one path, found late",
+        _spell_in("f{}", "{}", "list?zid={}"),
+        _read_listed,
+        has_late=True,
+    ),
 }
 
 
@@ -275,6 +344,7 @@ class DustWeb:
         children = range(CHILDREN * n + 1, CHILDREN * n + CHILDREN + 1)
         linked = [child for child in children if child <= self._pages]
         further = FURTHER_LINKS if n else HOME_LINKS
-        linked += [1 + int(draw() * self._pages) for _ in range(further)]
+        drawn = [1 + int(draw() * self._pages) for _ in range(further)]
+        linked += [to for to in drawn if not (SITES[name].has_late and _is_late(to))]
         spell = SITES[name].spell
         return [(to, spell(host_of(name), to, lambda most: int(draw() * most))) for to in linked]
