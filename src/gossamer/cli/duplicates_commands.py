@@ -131,7 +131,10 @@ def rules(
     if as_json:
         import msgspec
 
-        listed = [rule._asdict() | {"title": rule.title} for rule in shown]
+        listed = [
+            rule._asdict() | {"title": rule.title, "most_differing": rule.most_differing}
+            for rule in shown
+        ]
         echo_json(msgspec.json.encode({"total": len(found), "rules": listed}))
         return
     for rule in shown:
@@ -142,8 +145,10 @@ def rules(
 
 def _print_url_rule(rule: UrlRule) -> None:
     typer.echo(f"{rule.rule}  {rule.state:12}  {printable(rule.title)}")
+    most = rule.most_differing
+    bound = "" if most is None else f" (at most {most:.1%} do, with 95 % confidence)"
     typer.echo(
-        f"    {rule.supports:,} agree, {rule.contradictions:,} differ, in rounds "
+        f"    {rule.supports:,} agree, {rule.contradictions:,} differ{bound}, in rounds "
         f"{rule.first_round} to {rule.last_round}; {rule.rewritten:,} URLs rewritten, "
         f"{rule.sampled:,} of them sampled"
     )

@@ -33,6 +33,7 @@ URL_RULES = Dataset(
         Column("counterexamples", "array<string>", "pairs of URLs whose contents differed"),
         Column("rewritten", "long", "URLs that it rewrote, each counted once"),
         Column("sampled", "long", "those that are fetched all the same, as a sample"),
+        Column("sampled_ms", "long", "when old ones were drawn last, or when it was new"),
         Column("settled", "boolean", "pages and aliases follow its state"),
         Column("first_round", "int", "the round that found the first evidence"),
         Column("last_round", "int", "the round that found the last evidence"),

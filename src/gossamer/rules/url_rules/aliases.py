@@ -4,10 +4,11 @@
 rows of `aliases`, which say what `update` does with the pages of these URLs:
 
     a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
-                    alias is fetched all the same; `evidence` compares it with the target. The share
-                    is larger while there is little evidence (alias_samples.py). The number of
-                    samples is bounded by that of the targets, so a site that makes a new session id
-                    for each link gets no more of them.
+                    alias is fetched all the same, and so are some of each folder and path with many
+                    of them; `verdicts` compares them with their targets (alias_samples.py). Their
+                    number grows with the logarithm of the aliases of a target, so a site that makes
+                    a new session id for each link gets hardly more of them.
+    an old alias    may be drawn, once per period; then its target is due with it
     a new rule      the known pages that it would rewrite become aliases. The target of a page that
                     was fetched already is due when that page would have been due again: so no
                     content is fetched twice because a rule was learned. Until then, the page stays.
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
-WAITING, REPLACED, KNOWN = "waiting", "replaced", "known"
-"""What becomes of a page: an alias if it was never fetched; an alias in any case; a page again."""
+WAITING, REPLACED, KNOWN, COMPARED = "waiting", "replaced", "known", "target"
+"""What becomes of a page: an alias if it was never fetched; an alias in any case; a page again; due
+now, to be compared with an alias."""
 CHANGED_PAGES_DDL = "url string, becomes string, due_ms long"
 FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
 DEAD = ("gone", "excluded")
@@ -68,7 +70,8 @@ class AliasChanges(NamedTuple):
     """Changed rows of `aliases`."""
     alias_count: int
     counts: DataFrame | None
-    """New aliases of each rule: rule, more_rewritten, more_sampled. None if there are none."""
+    """New aliases of each rule: rule, more_rewritten, more_sampled, and whether it `was_due`, so
+    that aliases of it were drawn again. None if there are none."""
 
 
 def find_alias_changes(
@@ -77,11 +80,13 @@ def find_alias_changes(
     answers: DataFrame,
     met: DataFrame,
     rules: tuple[str, ...],
+    due: DataFrame | None = None,
 ) -> AliasChanges:
     """What a round changes. `changed_rules`: the rules with changes, as they are now.
 
     `rules` are files of the active rules. `answers` are the responses of the round, and `met` the
-    pages that its links lead to (`found_links.link_targets`).
+    pages that its links lead to (`found_links.link_targets`). Of the rules that are `due`, aliases
+    are drawn again.
     """
     unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
     started = unsettled.where(F.col("state").isin(*IN_USE))
@@ -101,17 +106,31 @@ def find_alias_changes(
     returning, _ = work.scratch(
         _returning_aliases(work, some_new, dropped if number else None, answers), ALIASES.ddl
     )
-    rows, count = work.scratch(lsm.newest_rows([plain, returning], "url"))
-    each = new.select("sampled", F.explode("rules").alias("rule"))
-    counts = each.groupBy("rule").agg(
-        F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
-    )
+    again = work.engine.read([], ALIASES.ddl)
+    if due is not None:
+        again, _ = work.scratch(alias_samples.draw_again(work, due), ALIASES.ddl)
+    rows, count = work.scratch(lsm.newest_rows([plain, again, returning], "url"))
     return AliasChanges(
-        _discovered_pages(before, new, returning),
-        _changed_pages(work, before, new, returning, answers),
+        _discovered_pages(before, new, again, returning),
+        _changed_pages(work, before, new, again, returning, answers),
         rows,
         count,
-        counts if new_count else None,
+        _count_by_rule(new, again, due) if new_count or due is not None else None,
+    )
+
+
+def _count_by_rule(new: DataFrame, again: DataFrame, due: DataFrame | None) -> DataFrame:
+    """Rows of AliasChanges.counts."""
+    rule, none, one = F.explode("rules").alias("rule"), F.lit(0), F.lit(1)
+    sampled = F.col("sampled").cast("int").alias("sampled")
+    each = new.select(rule, one.alias("rewritten"), sampled, none.alias("due"))
+    each = each.union(again.select(rule, none, one, none))
+    if due is not None:
+        each = each.union(due.select("rule", none, none, one))
+    return each.groupBy("rule").agg(
+        F.sum("rewritten").alias("more_rewritten"),
+        F.sum("sampled").alias("more_sampled"),
+        (F.max("due") == 1).alias("was_due"),
     )
 
 
@@ -229,16 +248,13 @@ def _new_aliases(
             F.col("fetched") | (F.col("place") <= work.config.update.new_queries_per_path)
         )
     )
-    chosen, _ = work.scratch(
-        alias_samples.choose_samples(placed.where("place = 1"), work.config.url_rules.sample)
-    )
-    targets = chosen.where("NOT fetched").select("target")
     cut = [
-        layer.join(targets, on="target", how="left_semi")
+        layer.join(placed.select("target"), on="target", how="left_semi")
         for layer in lsm.layer_frames(work, ALIASES)
     ]
     had = lsm.newest_rows(cut, "url").where("sampled").select("target").distinct()
-    compared = chosen.join(had, on="target", how="left_anti").select("url", F.lit(1).alias("one"))
+    compared = alias_samples.choose_samples(placed, had, work.config.url_rules.sample)
+    compared = compared.select("url", F.lit(1).alias("one"))
     drawn_now = F.col("one").isNotNull()
     return placed.join(compared, on="url", how="left").select(
         *names,
@@ -296,11 +312,14 @@ def _returning_aliases(
     )
 
 
-def _discovered_pages(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame:
+def _discovered_pages(
+    before: DataFrame, new: DataFrame, again: DataFrame, returning: DataFrame
+) -> DataFrame:
     """The pages that become known, or nearer: samples, returned aliases, targets of known pages."""
     one = F.lit(1).cast("long").alias("inlinks")
     parts = (
         new.where("sampled").select("url", "depth", "hops", one),
+        again.select("url", "depth", "hops", one),
         returning.where("NOT sampled").select("url", "depth", "hops", one),
         before.select(F.col("target").alias("url"), "depth", "hops", "inlinks"),
     )
@@ -317,7 +336,12 @@ def _discovered_pages(before: DataFrame, new: DataFrame, returning: DataFrame) -
 
 
 def _changed_pages(
-    work: Workspace, before: DataFrame, new: DataFrame, returning: DataFrame, answers: DataFrame
+    work: Workspace,
+    before: DataFrame,
+    new: DataFrame,
+    again: DataFrame,
+    returning: DataFrame,
+    answers: DataFrame,
 ) -> DataFrame:
     """Rows of TURNS_DDL. If several hold for a page, that it is known counts first."""
     no_time = F.lit(None).cast("long").alias("due_ms")
@@ -346,6 +370,8 @@ def _changed_pages(
         waiting.select("url", F.lit(WAITING).alias("becomes"), no_time),
         replaced.select("url", F.lit(REPLACED).alias("becomes"), no_time),
         returning.select("url", F.lit(KNOWN).alias("becomes"), no_time),
+        again.select("url", F.lit(KNOWN).alias("becomes"), no_time),
+        again.select(F.col("target").alias("url"), F.lit(COMPARED).alias("becomes"), no_time),
         due.select(
             F.col("target").alias("url"), F.lit(None).cast("string").alias("becomes"), "due_ms"
         ),
@@ -358,7 +384,7 @@ def _changed_pages(
 
 
 def alias_status_after_change(status: Column) -> tuple[Column, Column]:
-    """The status of a page after its turn (column `becomes`), and whether it is a page again.
+    """The status of a page after its turn (column `becomes`), and whether it is due at once.
 
     `status` is the one without the turn. Seeds are no aliases.
     """
@@ -370,7 +396,7 @@ def alias_status_after_change(status: Column) -> tuple[Column, Column]:
     as_before = F.when(F.col("stored_ms").isNull(), "unfetched").otherwise("fetched")
     return (
         F.when(again, as_before).when((never | stale) & ~given, "alias").otherwise(status),
-        again,
+        again | (becomes == COMPARED),
     )
 
 

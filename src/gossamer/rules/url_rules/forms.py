@@ -42,6 +42,10 @@ MAX_SECTION = 100
 WHOLE_HOST = "*"
 """The section of rules for a whole host."""
 
+OWNED = r"/(?:[~@][^/]+|(?:users?|u|members?|people)/[^/]+)/"
+"""Folders that belong to one of many people who share a host, as the beginning of a path."""
+
+_OWNED = re.compile(OWNED)
 _PARTS = re.compile(r"(https?)://([^/]+)(/[^?]*)(?:\?(.*))?")
 _INDEX = re.compile(
     r"(?<=/)(?:index|default|home)\.(?:html?|xhtml|shtml|php[3-8]?|aspx?|jsp|cgi)\Z", re.IGNORECASE
@@ -77,11 +81,26 @@ def split_url(url: str) -> Parts | None:
 
 
 def section_of(url: str) -> str:
-    """The section of a site: the first folder of the path, or / for what is in none."""
+    """The section of a site: the first folder of the path, or / for what is in none.
+
+    A folder with an owner of its own (OWNED) is a section.
+    """
     begin = url.index("/", url.index("://") + len("://"))
     path = url[begin:].partition("?")[0]
-    end = path.find("/", 1) + 1
+    owned = _OWNED.match(path)
+    end = path.find("/", 1) + 1 if owned is None else owned.end()
     return path[:end] if 0 < end <= MAX_SECTION else "/"
+
+
+def is_owned(section: str) -> bool:
+    """Whether a section has an owner of its own, to whom the rest of its host is a stranger."""
+    return _OWNED.match(section) is not None
+
+
+def are_strangers(url: str, other: str) -> bool:
+    """Whether one of two URLs is in the folder of an owner, and the other is not."""
+    one, two = section_of(url), section_of(other)
+    return one != two and (is_owned(one) or is_owned(two))
 
 
 def base_host(host: str) -> str:

@@ -1,9 +1,11 @@
 """Rewriting URLs by the active rules, until no rule changes them any more.
 
-A rule changes a URL only if it covers the section of the form that it leads to. The order of rules
-does not matter for correctness, because each only leads to a URL of the same page; but the result
-must be a fixed point, so that a page has one URL. Rules that chase a URL in a circle do not rewrite
-it at all.
+A rule changes a URL only if it covers the section of the form that it leads to. That of a whole
+host does not cover the part of an owner, and none leads into or out of such a part.
+
+The order of rules does not matter for correctness, because each only leads to a URL of the same
+page; but the result must be a fixed point, so that a page has one URL. Rules that chase a URL in a
+circle do not rewrite it at all.
 
 Cost: a dictionary look-up for a URL of a host without rules. Results are cached, since the pages of
 a host share most of their links.
@@ -39,7 +41,8 @@ class ActiveRule(NamedTuple):
     name: str
     target: str
     supports: int = 0
-    """Agreements that it relies on: those of the whole host if nothing differed there."""
+    """Agreements that it relies on: of its section, and if that has a rule of its own, of the whole
+    host. For a section without one, there is a row with the rule of the host."""
     missing: int = 0
     """Agreements that it needs to become active, if it is on trial."""
 
@@ -63,10 +66,13 @@ class Rewriter:
 
     def __init__(self, rules: Iterable[ActiveRule]) -> None:
         self._changes: dict[str, list[_Change]] = {}
-        self._evidence: dict[str, tuple[int, int]] = {}
+        self._supports: dict[str, dict[str, int]] = {}
+        """Agreements by section of each rule."""
+        self._missing: dict[str, int] = {}
         changes: dict[tuple[str, str, str, str], _Change] = {}
         for rule in sorted(rules, key=_order):
-            self._evidence[rule.rule] = rule.supports, rule.missing
+            self._supports.setdefault(rule.rule, {})[rule.section] = rule.supports
+            self._missing[rule.rule] = rule.missing
             key = rule.host, rule.kind, rule.name, rule.target
             if key not in changes:
                 changes[key] = _Change(rule.kind, rule.name, rule.target, {})
@@ -78,17 +84,18 @@ class Rewriter:
     def __bool__(self) -> bool:
         return bool(self._changes)
 
-    def least_supports(self, rules: Sequence[str]) -> int:
+    def least_supports(self, rules: Sequence[str], section: str) -> int:
         """The evidence for the rule with the least. Rules that are not in use do not count."""
-        return min(map(self.supports, rules))
+        return min(self.supports(rule, section) for rule in rules)
 
-    def supports(self, rule: str) -> int:
-        """The evidence that a rule relies on."""
-        return self._evidence.get(rule, (ENOUGH, 0))[0]
+    def supports(self, rule: str, section: str) -> int:
+        """The evidence for a rule in a section; 0 for that of a whole host in a new section."""
+        known = self._supports.get(rule)
+        return ENOUGH if known is None else known.get(section, min(known.values()))
 
     def most_missing(self, rules: Sequence[str]) -> int:
         """The evidence that a rule on trial needs; 0 if none of them is on trial."""
-        return max(self._evidence.get(rule, (0, 0))[1] for rule in rules)
+        return max(self._missing.get(rule, 0) for rule in rules)
 
     def _rewrite(self, url: str) -> Rewritten:
         if url.split("/", 3)[2] not in self._changes or (parts := forms.split_url(url)) is None:
@@ -110,8 +117,11 @@ def _apply_change(parts: forms.Parts, change: _Change, used: dict[str, None]) ->
     if after == parts:
         return parts
     form = forms.apply_form(parts, change.kind, change.name).url
-    rule = change.rules.get(forms.section_of(form)) or change.rules.get(forms.WHOLE_HOST)
-    if rule is None:
+    section = forms.section_of(form)
+    rule = change.rules.get(section)
+    if rule is None and not forms.is_owned(section):
+        rule = change.rules.get(forms.WHOLE_HOST)
+    if rule is None or forms.are_strangers(parts.url, form):
         return parts
     used[rule] = None
     return after

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as F
 
 from gossamer.errors import UsageError
+from gossamer.rules.confidence import largest_share
 from gossamer.rules.url_rules import forms
 from gossamer.rules.url_rules.rewriting import COLUMNS, ActiveRule, Rewriter
 from gossamer.rules.url_rules.rule_states import (
@@ -65,6 +66,12 @@ class UrlRule(NamedTuple):
         where = "" if self.section == forms.WHOLE_HOST else self.section
         return f"{self.host}{where}: {_EFFECTS[self.kind][self.target].format(self.name)}"
 
+    @property
+    def most_differing(self) -> float | None:
+        """Largest share that may differ, if what agreed is like the rest; None: not known."""
+        known = self.supports and not self.contradictions
+        return largest_share(self.supports) if known else None
+
 
 class TestedUrl(NamedTuple):
     """What becomes of a URL."""
@@ -118,7 +125,9 @@ def _reachable(work: Workspace, host: str) -> list[UrlRule]:
 
 
 def switched_listed_rule(work: Workspace, rule: str, *, enabled: bool) -> DataFrame:
-    """The row of a rule that the user disables or enables, not settled. Raises UsageError.
+    """The row of a rule that the user disables or enables, not settled, materialised.
+
+    Raises UsageError if there is no such rule.
 
     An enabled rule is active, and the evidence against it is forgotten: what contradicts it later
     drops it again.
@@ -139,4 +148,6 @@ def switched_listed_rule(work: Workspace, rule: str, *, enabled: bool) -> DataFr
         changes["forward"] = F.when(towards_first, F.col("forward")).otherwise(none)
         changes["backward"] = F.when(towards_first, none).otherwise(F.col("backward"))
     changes["settled"] = F.lit(False)
-    return rows.select(*[changes.get(n, F.col(n)).alias(n) for n in URL_RULES.column_names])
+    return work.scratch(
+        rows.select(*[changes.get(n, F.col(n)).alias(n) for n in URL_RULES.column_names])
+    )[0]

@@ -5,7 +5,7 @@ changes nothing in one part of a site may matter in another. It becomes active w
 
   * `url_rules.evidence` groups of pages have agreed, with different contents, and none differed. Of
     n agreements without exception follows, with 95 % confidence, that at most 3/n of all groups
-    differ (the rule of three: 1 - (1 - 3/n)^n ≥ 0.95). With 20, that is 15 %.
+    differ (the rule of three; see `rules/confidence.py`). With 20, that is 15 %.
   * Contents are different if the comparison would tell them apart. A site that answers the same for
     every URL, or with a page about the missing page, has one content, and teaches nothing.
 
@@ -19,7 +19,9 @@ agreed may also rely on the evidence of the whole host, as long as nothing contr
 section.
 
 A rule for a whole host, sections included that nobody has seen yet, needs twice as many groups,
-from MIN_SECTIONS sections, and no contradiction in any of them.
+from MIN_SECTIONS sections, and no contradiction in any of them. In a section without evidence of
+its own, most of what it rewrites is sampled (alias_samples.py). Sections with an owner of their own
+(`forms.is_owned`) neither support it nor obey it.
 
 A single contradiction drops a rule, for good: only the user can enable it again. So does evidence
 that speaks for both directions of a kind that has two (`forms.TARGETS`). Without such evidence, the
@@ -148,6 +150,7 @@ def activate_by_host(rows: DataFrame, evidence: int) -> DataFrame:
         & (F.col("target") == F.col("of_host"))
         & (contents >= math.ceil(evidence / OWN_SHARE))
         & (F.col("section") != forms.WHOLE_HOST)
+        & ~F.col("section").rlike(f"^{forms.OWNED}")
     )
     relies = F.coalesce(relies, F.lit(False))
     changes = {

@@ -8,11 +8,11 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.rules.url_rules import alias_samples, aliases, fingerprints, rule_states, verdicts
-from gossamer.rules.url_rules.forms import WHOLE_HOST
+from gossamer.rules.url_rules.forms import OWNED, WHOLE_HOST
 from gossamer.rules.url_rules.rewriting import COLUMNS, MAX_RULES
 from gossamer.rules.url_rules.rule_states import ACTIVE, CONTRADICTED, IN_USE, LEARNING, TRIAL
 from gossamer.state import lsm
-from gossamer.tables import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
+from gossamer.tables import ALIASES, RESPONSES, REWRITTEN, URL_FORMS, URL_RULES
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -36,29 +36,41 @@ class Lessons(NamedTuple):
 def write_active_rules(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]:
     """Write the rules in use to a scratch file for `rewriter_of`; return its path.
 
-    None is written if there is no rule. `changed` are rows that are not stored yet.
+    None is written if there is no rule. `changed` are rows that are not stored yet. A section
+    without a rule of its own gets a row of its host's rule, with the evidence of the section.
     """
     newer = [] if changed is None else [changed]
     if not newer and not work.store.manifest.layers(URL_RULES.name):
         return ()
     rules = lsm.newest_rows([*lsm.layer_frames(work, URL_RULES), *newer], "rule")
-    place = ["host", "kind", "name"]
-    of_hosts = rules.where(
-        (F.col("section") == WHOLE_HOST) & F.col("state").isin(LEARNING, ACTIVE)
-    ).select(*place, F.col("supports").alias("of_host"))
+    place = ["host", "kind", "name", "target"]
+    is_whole = F.col("section") == WHOLE_HOST
+    of_hosts = rules.where(is_whole & F.col("state").isin(LEARNING, ACTIVE)).select(
+        *place,
+        F.col("supports").alias("of_host"),
+        F.when(F.col("state") == ACTIVE, F.col("rule")).alias("host_rule"),
+    )
+    is_part = ~is_whole & ~F.col("section").rlike(f"^{OWNED}")
+    is_used = F.col("state").isin(*IN_USE)
+    relies = is_part & (F.col("state") == LEARNING) & F.col("host_rule").isNotNull()
+    confirmed = F.greatest("supports", F.coalesce("of_host", F.lit(0)))
+    supports = F.when(is_whole, 0).when(is_part & is_used, confirmed).otherwise(F.col("supports"))
     missing = work.config.url_rules.evidence - F.length("contents") / fingerprints.BYTES
     held = (
-        rules.where(F.col("state").isin(*IN_USE))
-        .join(of_hosts, on=place, how="left")
+        rules.join(of_hosts, on=place, how="left")
+        .where(is_used | relies)
         .select(
-            *COLUMNS,
-            F.greatest("supports", F.coalesce("of_host", F.lit(0))).alias("supports"),
+            F.when(relies, F.col("host_rule")).otherwise(F.col("rule")).alias("rule"),
+            *COLUMNS[1:],
+            supports.cast("long").alias("supports"),
             F.when(F.col("state") == TRIAL, missing).otherwise(0).cast("long").alias("missing"),
+            F.col("supports").alias("evidence"),
         )
     )
-    best = Window.partitionBy(F.lit(0)).orderBy(F.desc("supports"), "rule")
+    best = Window.partitionBy(F.lit(0)).orderBy(F.desc("evidence"), "rule")
     held = held.withColumn("place", F.row_number().over(best)).where(F.col("place") <= MAX_RULES)
-    return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(held.drop("place")))
+    kept = held.drop("place", "evidence")
+    return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(kept))
 
 
 def write_contradicted_rules(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
@@ -95,7 +107,7 @@ def learn_from_round(work: Workspace, answers: DataFrame, met: DataFrame, round_
     if work.config.url_rules.learn:
         pages = verdicts.fetched_pages(work, answers, round_)
         new, rows = verdicts.forms_of(work, pages, rules, write_contradicted_rules(work, pages))
-        pairs = verdicts.pairs_for_verdicts(work, new)
+        pairs = verdicts.pairs_for_verdicts(work, new, answers)
         voted, found = verdicts.find_verdicts(work, pairs, answers, rules)
         if found:
             changed, count = rule_states.learn_rules(work, voted, round_)
@@ -105,7 +117,11 @@ def learn_from_round(work: Workspace, answers: DataFrame, met: DataFrame, round_
             single, rows = work.scratch(single.drop("place"))
             replace[URL_FORMS.name] = lsm.append_layer(work, URL_FORMS, single, rows, round_)
     changed, count = add_ended_trials(work, changed, count, answers)
-    after = apply_rules(work, changed, count, answers, met)
+    requests = sum(layer.rows for layer in work.store.manifest.layers(RESPONSES.name, round_))
+    due = None
+    if work.config.url_rules.learn:
+        due = alias_samples.rules_to_sample(work, requests)
+    after = apply_rules(work, changed, count, answers, met, due)
     return after._replace(replace=replace | after.replace)
 
 
@@ -130,13 +146,21 @@ def add_ended_trials(
 
 
 def apply_rules(
-    work: Workspace, changed: DataFrame, count: int, answers: DataFrame, met: DataFrame
+    work: Workspace,
+    changed: DataFrame,
+    count: int,
+    answers: DataFrame,
+    met: DataFrame,
+    due: DataFrame | None = None,
 ) -> Lessons:
-    """Apply changed rows of `url_rules`, of which there are about `count`."""
+    """Apply changed rows of `url_rules`, of which there are about `count`.
+
+    `due`: the rules of which aliases are drawn again (`alias_samples.rules_to_sample`).
+    """
     replace: dict[str, tuple[Layer, ...]] = {}
     counts: dict[str, int] = {}
     round_ = work.round
-    alias_changes, changed, count = settle_rules(work, changed, count, answers, met)
+    alias_changes, changed, count = settle_rules(work, changed, count, answers, met, due)
     if alias_changes is not None:
         replace[ALIASES.name] = lsm.append_layer(
             work, ALIASES, alias_changes.aliases, alias_changes.alias_count, round_
@@ -150,7 +174,12 @@ def apply_rules(
 
 
 def settle_rules(
-    work: Workspace, changed: DataFrame, count: int, answers: DataFrame, met: DataFrame
+    work: Workspace,
+    changed: DataFrame,
+    count: int,
+    answers: DataFrame,
+    met: DataFrame,
+    due: DataFrame | None,
 ) -> tuple[AliasChanges | None, DataFrame, int]:
     """What follows for pages from rules with changes; and the rows of these rules, settled.
 
@@ -161,7 +190,7 @@ def settle_rules(
     if not known and not (count and changed.where("NOT settled").limit(1).count()):
         return None, changed, count
     alias_changes = aliases.find_alias_changes(
-        work, changed, answers, met, write_active_rules(work, changed)
+        work, changed, answers, met, write_active_rules(work, changed), due
     )
     if alias_changes.counts is None:
         return alias_changes, changed.withColumn("settled", F.lit(True)), count
@@ -172,6 +201,9 @@ def settle_rules(
     more = {
         "rewritten": F.col("rewritten") + F.coalesce("more_rewritten", F.lit(0)),
         "sampled": F.col("sampled") + F.coalesce("more_sampled", F.lit(0)),
+        "sampled_ms": F.when(F.col("was_due"), work.now_ms()).otherwise(
+            F.coalesce("sampled_ms", F.lit(work.now_ms()))
+        ),
         "settled": F.lit(True),
     }
     rows = touched.join(counts, on="rule", how="left")

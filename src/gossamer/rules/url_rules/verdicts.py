@@ -133,7 +133,9 @@ def _form_rows(
             found = [form for form in found if _section_rule(url, form) not in settled]
             rewritten = rewriter.rewrite(url)
             if len(rewritten.rules) > 1 and not missing:
-                names = " ".join(sorted(rewritten.rules, key=rewriter.supports))
+                section = forms.section_of(rewritten.url)
+                supports = partial(rewriter.supports, section=section)
+                names = " ".join(sorted(rewritten.rules, key=supports))
                 found.append(forms.Form(APPLIED, names, rewritten.url))
             rows.append((form_key(url), form_key(url), "", "", url, page["fetched_ms"], content))
             rows += [
@@ -182,7 +184,7 @@ def _verdict_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordB
     )
 
 
-def pairs_for_verdicts(work: Workspace, new: DataFrame) -> DataFrame:
+def pairs_for_verdicts(work: Workspace, new: DataFrame, answers: DataFrame) -> DataFrame:
     """Pairs of pages with the same form, of which at least one is of this round.
 
     `new` holds rows of `url_forms`, materialised. Columns: key, kind, name; url, fetched_ms and
@@ -190,7 +192,7 @@ def pairs_for_verdicts(work: Workspace, new: DataFrame) -> DataFrame:
     """
     every = new.withColumn("new", F.lit(True))
     if work.store.manifest.layers(URL_FORMS.name):
-        every, _ = work.scratch(every.unionByName(_stored_forms(work, new)))
+        every, _ = work.scratch(every.unionByName(_stored_forms(work, new, answers)))
     first = Window.partitionBy("key").orderBy("new", "url")
     heads = [F.first(name).over(first).alias(to) for name, to in _names_of("head").items()]
     members = every.where("kind <> ''").select(
@@ -223,8 +225,11 @@ def pairs_for_verdicts(work: Workspace, new: DataFrame) -> DataFrame:
     )
 
 
-def _stored_forms(work: Workspace, new: DataFrame) -> DataFrame:
-    """The stored rows of `url_forms` that may be compared with new ones, which they are not."""
+def _stored_forms(work: Workspace, new: DataFrame, answers: DataFrame) -> DataFrame:
+    """The stored rows of `url_forms` that may be compared with new ones, which they are not.
+
+    Pages that are `unchanged` have the contents of before now.
+    """
     itself, variants = new.where("kind = ''"), new.where("kind <> ''")
     wanted = variants.select("key").union(variants.select(F.col("form").alias("key"))).distinct()
     by_key = lsm.rows_for(work, URL_FORMS, wanted)
@@ -238,7 +243,14 @@ def _stored_forms(work: Workspace, new: DataFrame) -> DataFrame:
     again = new.select("key", "url")
     stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))
     stored = stored.join(again, on=["key", "url"], how="left_anti")
-    return stored.withColumn("new", F.lit(False))
+    unchanged = answers.where("outcome = 'unchanged'").select(
+        "url", F.col("fetched_ms").alias("now_ms")
+    )
+    now_ms = F.coalesce("now_ms", "fetched_ms").alias("fetched_ms")
+    return stored.join(unchanged, on="url", how="left").select(
+        *(now_ms if name == "fetched_ms" else name for name in URL_FORMS.column_names),
+        F.lit(False).alias("new"),
+    )
 
 
 def _names_of(prefix: str) -> dict[str, str]:
@@ -362,7 +374,10 @@ def _differences(url: str, target: str) -> Iterator[tuple[str, str, int]]:
 def _verdict_rows(
     kind: str, name: str, key: int, verdict: tuple[bool | None, int, str, str, bytes | None]
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of VERDICTS for the rule of the section and that of the whole host."""
+    """Rows of VERDICTS for the rule of the section and that of the whole host.
+
+    The part of an owner says nothing about the whole host, and nothing else says anything about it.
+    """
     url = verdict[2]
     if kind == APPLIED:
         rules = name.split(" ")
@@ -373,6 +388,9 @@ def _verdict_rows(
     if parts is None:
         return
     form = parts._replace(host=name) if kind == forms.HOST else forms.apply_form(parts, kind, name)
+    if forms.are_strangers(url, form.url):
+        return
     host = forms.base_host(parts.host) if kind == forms.WWW else parts.host
-    for section in (forms.section_of(form.url), forms.WHOLE_HOST):
-        yield rule_id(host, section, kind, name), host, section, kind, name, key, *verdict
+    section = forms.section_of(form.url)
+    for each in (section,) if forms.is_owned(section) else (section, forms.WHOLE_HOST):
+        yield rule_id(host, each, kind, name), host, each, kind, name, key, *verdict
