@@ -279,7 +279,10 @@ def test_commands(engine: Engine, tmp_path: Path) -> None:
         made = json.loads(gossamer("filter", "generate", folder, "--json").stdout)
         listed = gossamer("filter", "list", folder).stdout
         as_json = json.loads(gossamer("filter", "list", folder, "--json").stdout)
-    evidence = "100 pages, none fit of 100 asked for; 60 fit in the domain, 60 to be reached"
+    evidence = (
+        "100 pages, none fit of 100 asked for: at most 3.0% are, with 95 % confidence; "
+        "60 fit in the domain, 60 to be reached"
+    )
     tags, archive = (f"deny prefix {HOME}{part}/" for part in ("tags", "archive"))
     assert said.splitlines() == [
         f"not made: {archive}",
@@ -293,4 +296,11 @@ def test_commands(engine: Engine, tmp_path: Path) -> None:
         tags: 0,
     }
     assert listed.splitlines() == [f"{tags}  (the store)", f"    {evidence}"]
-    assert as_json[0]["evidence"] == {"pages": 100, "asked": 100, "domain_fit": 60, "reached": 60}
+    assert as_json[0]["evidence"] == {
+        "pages": 100,
+        "asked": 100,
+        "domain_fit": 60,
+        "reached": 60,
+        "drawn": 0,
+        "most_fit": 0.0295,
+    }

@@ -58,7 +58,7 @@ def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 
         listed = [
             each._asdict()
-            | {"rule": each.rule.text, "evidence": each.evidence and each.evidence._asdict()}
+            | {"rule": each.rule.text, "evidence": each.evidence and each.evidence.proof()}
             for each in found
         ]
         echo_json(msgspec.json.encode(listed))
@@ -222,8 +222,9 @@ def generate(
 
     A page is fit if its main text has 100 words, or by update.fit_rules. A folder is refused if 50
     of its pages or more were asked for, none was fit, and it has more pages than its domain has fit
-    ones. The proof is that all fit pages that links lead to are still reached. A rule that is
-    disabled is not made again. For known pages, see `gossamer filter apply`.
+    ones. The proof is that all fit pages that links lead to are still reached. Rounds keep drawing
+    refused pages, and drop a rule if one is fit. A rule that is disabled is not made again. For
+    known pages, see `gossamer filter apply`.
 
     Example: gossamer filter generate my-web --dry-run
     """
@@ -235,7 +236,7 @@ def generate(
         import msgspec
 
         judged = [
-            {"rules": each.rules, "lost": each.lost, **each.evidence._asdict()}
+            {"rules": each.rules, "lost": each.lost, **each.evidence.proof()}
             for each in found.judged
         ]
         echo_json(msgspec.json.encode(found._asdict() | {"judged": judged}))
@@ -254,8 +255,10 @@ def generate(
 
 
 def _rule_evidence(evidence: Evidence) -> str:
+    drawn = f" and {evidence.drawn:,} drawn since" if evidence.drawn else ""
     return (
-        f"{evidence.pages:,} pages, none fit of {evidence.asked:,} asked for; "
+        f"{evidence.pages:,} pages, none fit of {evidence.asked:,} asked for{drawn}: "
+        f"at most {evidence.most_fit:.1%} are, with 95 % confidence; "
         f"{evidence.domain_fit:,} fit in the domain, {evidence.reached:,} to be reached"
     )
 

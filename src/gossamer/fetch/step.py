@@ -119,7 +119,7 @@ def _unfetched_files(work: Workspace) -> Sequence[str]:
 
 def _write_type_rules(work: Workspace) -> RuleFile | None:
     """Write the crawl's filter rules for tasks, if any of them is about content types."""
-    rules = crawl_rules.write_rule_file(work)
+    rules = crawl_rules.write_rule_file(work, generated=())
     return rules if rules is not None and rules.has_types else None
 
 

@@ -16,6 +16,13 @@ from gossamer.schedule import depths
 from gossamer.schedule.due import change_habits, change_rates, due_counts, listing_polls
 from gossamer.schedule.due.due_pages import due_ms, is_refused
 from gossamer.schedule.focus import fit_prediction
+from gossamer.schedule.focus.generated_rules.rulings import (
+    SAMPLED,
+    is_due_by_ruling,
+    is_withheld_after,
+    outcome_after_ruling,
+    status_after_ruling,
+)
 from gossamer.schedule.found_links import link_targets
 from gossamer.schedule.order import opic
 from gossamer.tables import LINKS, PAGES, RESPONSES
@@ -60,6 +67,8 @@ class PageNews(NamedTuple):
     """What is known about their hosts and folders (`change_habits.habits_of_urls`)."""
     promised: DataFrame | None = None
     """What linking pages promise (`fit_prediction.judge_targets`)."""
+    rulings: DataFrame | None = None
+    """What generated filter rules make of them (`withheld_pages`)."""
 
     @classmethod
     def nothing(cls, work: Workspace, given: int) -> PageNews:
@@ -90,6 +99,7 @@ def new_page_rows(work: Workspace, news: PageNews) -> DataFrame:
     rows = rows.withColumns(_row_facts(now_ms, config, news.given, usual))
     rows = rows.withColumns(change_rates.likely_changes())
     status, again = alias_status_after_change(F.col("settled"))
+    status = status_after_ruling(status)
     learned = change_rates.learn_change_rates() | listing_polls.learn_finds()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
     rhythm_s = F.when(F.col("is_answered"), listing_polls.wait_s(config))
@@ -114,6 +124,7 @@ def _join_news(work: Workspace, news: PageNews) -> DataFrame:
         (finds, "left", dict.fromkeys(listing_polls.FOUND, "long")),
         (news.places, "left", dict.fromkeys(change_habits.KNOWN, "double")),
         (news.promised, "left", dict.fromkeys(fit_prediction.FOUND, "long")),
+        (news.rulings, "full", {"ruling": "string"}),
     ):
         if frame is None:
             lacking |= types
@@ -160,6 +171,7 @@ def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> 
     # A page was asked, or its row changes, at this moment.
     facts["passed"] = opic.elapsed_share(F.coalesce("r_asked_ms", F.lit(now_ms)))
     facts |= {"refused": refused, "kind": F.coalesce("r_kind", "kind")}
+    facts["filtered"] = is_withheld_after(asked & ~retry)
     return facts | visit
 
 
@@ -197,8 +209,8 @@ def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Colu
         "fetches": F.coalesce("fetches", F.lit(0))
         + F.coalesce("o_answered", F.lit(False)).cast("int"),
         "failures": failures.cast("int"),
-        "outcome": F.when(F.col("refused"), F.col("outcome")).otherwise(
-            F.coalesce("r_outcome", "outcome")
+        "outcome": outcome_after_ruling(
+            F.when(F.col("refused"), F.col("outcome")).otherwise(F.coalesce("r_outcome", "outcome"))
         ),
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
@@ -259,12 +271,13 @@ def _due_columns(config: UpdateConfig) -> dict[str, Column]:
     return {
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
         .when(asked, F.col("r_asked_ms") + F.floor(wait_s * 1000))
-        .when(F.col("again"), F.lit(0))
+        .when(F.col("again") | is_due_by_ruling(), F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .when(is_told, told_ms)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
         "interval_s": F.when(asked & ~retry & has_rhythm, RHYTHM_S)
+        .when(F.col("ruling") == SAMPLED, RHYTHM_S)  # ahead of pages without a rhythm
         .when(asked | (is_told & ~listing_polls.has_rhythm()), interval_s)
         .otherwise(F.coalesce("interval_s", interval_s))
         .cast("long"),

@@ -6,6 +6,7 @@ Only rows that change are written, as a new layer (see lsm.py).
     limits/new_url_limits.py   how many of them may become known
     rules/url_rules/           what the round teaches about spellings of the same URL
     new_page_rows.py            the new row of each page
+    focus/generated_rules/     which of them generated filter rules withhold
     depths.py                  which other pages are nearer to a seed now
 
 When a page is due again follows from how often it has changed (change_rates.py), or listed
@@ -27,6 +28,7 @@ from gossamer.rules.url_rules.rule_updates import apply_rules, learn_from_round
 from gossamer.schedule import depths, found_links
 from gossamer.schedule.due import change_habits, due_counts, listing_polls
 from gossamer.schedule.focus import fit_prediction, fitness, marks
+from gossamer.schedule.focus.generated_rules.withheld_pages import follow_rules, withhold_new
 from gossamer.schedule.limits.new_url_limits import limit_new_urls
 from gossamer.schedule.new_page_rows import PageNews, new_page_rows
 from gossamer.schedule.order import opic, scoring
@@ -63,7 +65,7 @@ def run(work: Workspace) -> StepReport:
         if met is not None:
             draft.replace["domains"] = met.layers
         news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work, met))
-        news = _add_judgements(work, draft, news, links)
+        news = follow_rules(work, draft, _add_judgements(work, draft, news, links))
         rows, count = work.scratch(new_page_rows(work, news))
         if scoring.load(work.config.update.scoring).needs_worth:
             draft.replace["finds"] = write_finds(work, links, rows)
@@ -85,6 +87,7 @@ def add_link_targets(work: Workspace, draft: Draft) -> None:
     news = PageNews.nothing(work, virtual.given)
     news = _add_targets(work, news, depths.set_present_depths(unknown, known))
     news = _limit_new_urls(work, draft, news, domains.domain_rows(work))
+    news = withhold_new(work, news)
     if news.found_count:
         rows, _ = work.scratch(new_page_rows(work, news))
         new, count = rows.select(*PAGES.column_names), news.found_count

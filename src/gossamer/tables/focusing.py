@@ -42,8 +42,8 @@ FILTER_RULES = Dataset(
     "filter_rules",
     "the filter rules of `gossamer filter add`, which come after those of the settings and files",
     key=("rule",),
-    writer="filter",
-    readers=("fetch", "parse", "filter"),
+    writer="filter, update",
+    readers=("fetch", "parse", "update", "filter"),
     newest_wins=False,
     columns=(
         Column("rule", "string", "action, kind and value: see docs/choosing.md, Filter rules"),
@@ -55,5 +55,7 @@ FILTER_RULES = Dataset(
         Column("asked", "long", "of these, pages that were requested; none was fit"),
         Column("domain_fit", "long", "fit pages of the registrable domain"),
         Column("reached", "long", "pages that must be reachable, and are without the refused ones"),
+        Column("drawn", "long", "refused pages that were drawn and requested since; none was fit"),
+        Column("sampled_ms", "long", "when refused pages were drawn last"),
     ),
 )

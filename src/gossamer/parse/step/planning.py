@@ -23,7 +23,7 @@ def create_job(work: Workspace, rules: Rules) -> Job:
         work.round,
         work.config,
         rules,
-        crawl_rules.filter_recipe(work),
+        crawl_rules.filter_recipe(work, generated=()),  # `update` withholds what these refuse
         fetch_began_ms(work),
         (
             work.store.attempt(DOCUMENTS.name),

@@ -27,11 +27,14 @@ from gossamer.rules.filter_rules.rule_syntax import (
     parse_all,
     read_rule_lines,
 )
+from gossamer.rules.filter_rules.stored_rules import GENERATED
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import FILTER_RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gossamer.rules.filter_rules.stored_rules import Evidence
     from gossamer.state.workspace import Workspace
 
@@ -82,9 +85,17 @@ def list_rules(work: Workspace) -> list[ListedRule]:
     return found
 
 
-def rules_in_force(work: Workspace) -> RulesInForce:
-    """The rules in force. Raises ConfigError, also if they do not fit into memory together."""
-    placed = tuple(PlacedRule(each.rule, each.place) for each in list_rules(work) if each.enabled)
+def rules_in_force(work: Workspace, generated: Collection[str] | None = None) -> RulesInForce:
+    """The rules in force. Raises ConfigError, also if they do not fit into memory together.
+
+    `generated`: the generated rules that count; None: all.
+    """
+    placed = tuple(
+        PlacedRule(each.rule, each.place)
+        for each in list_rules(work)
+        if each.enabled
+        and (each.source != GENERATED or generated is None or each.rule.text in generated)
+    )
     texts = "\n".join(each.rule.text for each in placed)
     digest = blake2b(texts.encode(), digest_size=16).hexdigest()
     return RulesInForce(placed, _index_rules(tuple(each.rule for each in placed)), digest)
@@ -107,15 +118,16 @@ def _rule_file_state(path: Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def filter_recipe(work: Workspace) -> FilterRecipe:
-    """What tasks make their filters of. Raises ConfigError and UsageError."""
+def filter_recipe(work: Workspace, generated: Collection[str] | None = None) -> FilterRecipe:
+    """What tasks make their filters of: see `rules_in_force`. Raises ConfigError and UsageError."""
     year = gmtime(work.now_ms() / 1000).tm_year
-    return FilterRecipe(work.config.filter, seed_hosts(work), year, write_rule_file(work))
+    rules = write_rule_file(work, generated)
+    return FilterRecipe(work.config.filter, seed_hosts(work), year, rules)
 
 
-def write_rule_file(work: Workspace) -> RuleFile | None:
+def write_rule_file(work: Workspace, generated: Collection[str] | None = None) -> RuleFile | None:
     """Write the rules in force to a scratch file; None if there are none."""
-    rules = rules_in_force(work)
+    rules = rules_in_force(work, generated)
     if not rules.placed:
         return None
     texts = [each.rule.text for each in rules.placed]

@@ -14,13 +14,14 @@ import pyarrow as pa
 from msgspec import structs
 
 from gossamer.errors import UsageError
+from gossamer.rules.confidence import largest_share
 from gossamer.rules.filter_rules.rule_index import RuleIndex
 from gossamer.rules.filter_rules.rule_syntax import Rule, parse_all, parse_rule
 from gossamer.storage import parquet
 from gossamer.tables import FILTER_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer, StepReport
@@ -37,6 +38,16 @@ class Evidence(NamedTuple):
     asked: int
     domain_fit: int
     reached: int
+    drawn: int = 0
+
+    @property
+    def most_fit(self) -> float:
+        """Largest share of the section that may be fit, if those asked for are like the others."""
+        return largest_share(self.asked + self.drawn)
+
+    def proof(self) -> dict[str, float]:
+        """All figures, by name."""
+        return self._asdict() | {"most_fit": round(self.most_fit, 4)}
 
 
 class StoredRule(msgspec.Struct, frozen=True):
@@ -51,11 +62,19 @@ class StoredRule(msgspec.Struct, frozen=True):
     asked: int | None = None
     domain_fit: int | None = None
     reached: int | None = None
+    drawn: int | None = None
+    sampled_ms: int | None = None
+
+    @property
+    def section(self) -> str:
+        """The section that a generated rule refuses."""
+        return self.parsed.value.partition("://")[2].removesuffix("=")
 
     @property
     def evidence(self) -> Evidence | None:
-        values = [getattr(self, name) for name in Evidence._fields]
-        return None if self.source != GENERATED else Evidence(*values)
+        if self.source != GENERATED:
+            return None
+        return Evidence(*(getattr(self, name) or 0 for name in Evidence._fields))
 
     @property
     def parsed(self) -> Rule:
@@ -111,6 +130,30 @@ def replace_generated(
     return {
         FILTER_RULES.name: _write_rules(work, [*kept, *_append_rules(work, kept, new, GENERATED)])
     }
+
+
+def write_followed(
+    work: Workspace, fallen: Collection[str], due: Collection[str], drawn: Mapping[str, int]
+) -> dict[str, tuple[Layer, ...]]:
+    """The dataset without generated rules of the `fallen` sections.
+
+    Pages of the sections that are `due` are drawn now; `drawn` were answered, by rule. Nothing is
+    written if nothing changes.
+    """
+    if not (fallen or due or drawn):
+        return {}
+    now_ms = work.now_ms()
+    kept = []
+    for each in read_rules(work):
+        is_made = each.source == GENERATED and each.enabled
+        if is_made and each.section in fallen:
+            continue
+        if is_made:
+            total = (each.drawn or 0) + drawn.get(each.rule, 0)
+            sampled_ms = now_ms if each.section in due else each.sampled_ms
+            each = structs.replace(each, drawn=total, sampled_ms=sampled_ms)  # noqa: PLW2901
+        kept.append(each)
+    return {FILTER_RULES.name: _write_rules(work, kept)}
 
 
 def remove_rules(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:

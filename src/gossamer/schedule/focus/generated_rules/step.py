@@ -10,7 +10,8 @@ pages that were not asked for yet, but lie in sections with fit pages. Sections 
 descending order of their pages, and one that would cut off a page is not refused. So the list pages
 of an archive stay if nothing else leads to its articles.
 
-A rule that was made earlier is dropped when its section has a fit page, or the proof fails. One
+A rule that was made earlier is dropped when its section has a fit page, or the proof fails; that
+it has one, drawn pages show in the meantime (`withheld_pages.py`). One
 that the owner has disabled stays in the store, and nothing in or around its section is refused.
 """
 
@@ -102,8 +103,7 @@ def _prove_candidates(work: Workspace, least_fit: int) -> tuple[list[ProvedSecti
     counted = read_sections(work)
     made = [each for each in read_rules(work) if each.source == GENERATED]
     refused, wanted = (
-        {_section_of(each.parsed) for each in made if each.enabled is enabled}
-        for enabled in (True, False)
+        {each.section for each in made if each.enabled is enabled} for enabled in (True, False)
     )
     chosen = choose_candidates(counted, least_fit, refused, wanted)
     judged: list[ProvedSection] = []
@@ -197,11 +197,6 @@ def _prove_on_site(
         made = tuple(Rule("deny", "prefix", prefix).text for prefix in prefixes)
         judged.append(ProvedSection(made, evidence, lost))
     return judged
-
-
-def _section_of(rule: Rule) -> str:
-    """The section that a generated rule refuses."""
-    return rule.value.partition("://")[2].removesuffix("=")
 
 
 def _host_of(section: str) -> str:

@@ -37,10 +37,11 @@ from gossamer.schedule.order.sections.section_worth import add_section_worth
 from gossamer.state import lsm
 from gossamer.storage import parquet
 from gossamer.tables import FINDS, PAGES, SECTIONS
+from gossamer.tables.outcomes import FILTERED
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer, StepReport
@@ -119,13 +120,18 @@ def _count_folders(work: Workspace) -> DataFrame:
     flags = {
         "known": F.lit(1),
         "fetched": F.col("status") == "fetched",
-        "asked": F.col("outcome").isNotNull(),
+        "asked": F.col("outcome").isNotNull() & ~_is_only_withheld(),
         "changed": F.coalesce("changes", F.lit(0.0)) > 0,
         "fit": (F.col("status") == "fetched") & F.coalesce("fit", F.lit(False)),
     }
     sums = [F.sum(flag.cast("long")).alias(name) for name, flag in flags.items()]
     folder = folder_column(F.col("url")).alias("folder")
     return work.scratch(pages.groupBy(folder).agg(*sums))[0]
+
+
+def _is_only_withheld() -> Column:
+    """Whether filters refuse a page that was never requested."""
+    return F.col("outcome").eqNullSafe(FILTERED) & F.col("fetched_ms").isNull()
 
 
 def sum_by_section(folders: DataFrame) -> DataFrame:
