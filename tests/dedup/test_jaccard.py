@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from gossamer.dedup import shingle_comparison
 from gossamer.dedup.shingle_comparison import (
     ESTIMATED,
     distinct_shingles,
@@ -50,6 +51,23 @@ def test_the_least_of_each_range_by_definition() -> None:
     assert least_per_range(hashes).tolist() == list(found.values())
     assert int(NO_VALUE) in found.values(), "some ranges are empty"
     assert set(least_per_range(hashes[:0]).tolist()) == {int(NO_VALUE)}
+
+
+@pytest.mark.parametrize("most", [10, 3])
+def test_of_a_long_text_a_sample_is_kept(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """At most so many shingles: all whose lowest bits are 0, for the fewest bits."""
+    monkeypatch.setattr(shingle_comparison, "MAX_SHINGLES", most)
+    text = " ".join(prose(1, 300))
+    row = {"text": 1, "host": "a.test", "main_text": text, "lines": None}
+    schema = pa.schema([("text", pa.int64()), *((name, pa.string()) for name in list(row)[1:3])])
+    held = pa.Table.from_pylist([row], schema.append(pa.field("lines", pa.list_(pa.int64()))))
+    ((bits,), (kept,)) = (
+        column.to_pylist() for column in next(shingle_batches(iter(held.to_batches()))).columns[2:]
+    )
+    every = distinct_shingles(text).tolist()
+    by_bits = [[each for each in every if each % 2**n == 0] for n in (bits - 1, bits)]
+    assert len(by_bits[0]) > most >= len(by_bits[1])
+    assert np.frombuffer(kept, "<u4").tolist() == by_bits[1]
 
 
 @pytest.mark.parametrize("size", [96, 600, 5_000])

@@ -250,6 +250,10 @@ class TestOffice:
         assert document.text == "Prices\none 1.5\nin"
         assert links(document) == [("https://a.example/", "shop")]
 
+    def test_space_between_the_elements_of_a_sheet_is_not_text(self) -> None:
+        rows = "\n <row>\n <c> <v>1</v> </c>\n <c><v>2</v></c></row>\n"
+        assert read(xlsx(rows)).text == "Prices\n1 2"
+
     def test_a_sheet_costs_what_it_holds(self) -> None:
         rows = "<row r='1'><c r='A1'><v>1</v></c></row>"
         rows += "<row r='1048576'><c r='XFD1048576'><v>2</v></c></row>"

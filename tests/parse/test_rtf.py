@@ -53,6 +53,32 @@ def test_bytes_are_in_the_code_page_of_the_font_or_else_of_the_file(
 
 
 @pytest.mark.parametrize(
+    ("charset", "byte", "character"),
+    [
+        (77, rb"\'80", "Ä"),
+        (128, rb"\'82\'a0", "あ"),
+        (129, rb"\'b0\'a1", "가"),
+        (130, rb"\'88\'61", "가"),
+        (134, rb"\'b0\'a1", "啊"),
+        (136, rb"\'a4\'40", "一"),
+        (161, rb"\'e1", "α"),
+        (162, rb"\'fd", "ı"),
+        (163, rb"\'fe", "₫"),
+        (177, rb"\'e0", "א"),
+        (178, rb"\'c7", "ا"),
+        (186, rb"\'e0", "ą"),
+        (204, rb"\'e0", "а"),
+        (222, rb"\'a1", "ก"),
+        (238, rb"\'b9", "ą"),
+    ],
+)
+def test_windows_character_sets(charset: int, byte: bytes, character: str) -> None:
+    """As LOGFONT numbers them, and in the code page of each."""
+    font = rb"{\fonttbl{\f0\fcharset%d Font;}}" % charset
+    assert read(rb"{\rtf1\ansi" + font + rb"\f0 " + byte + b"}").text == character
+
+
+@pytest.mark.parametrize(
     "content", [rb"\u246?l", rb"\uc0\u246l", rb"\uc2\u246\'c3\'b6l", rb"{\uc0 }\u246?l"]
 )
 def test_what_repeats_a_character_for_older_readers_is_left_out(content: bytes) -> None:

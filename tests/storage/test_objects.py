@@ -153,6 +153,15 @@ def test_beats_keep_a_lease_alive() -> None:
         assert lease.age_s(bucket, lease.newest_lease(bucket)) < lease.LEASE_S
 
 
+def test_a_lease_that_was_given_back_is_not_kept_alive() -> None:
+    before = set(threading.enumerate())
+    with lease.hold_lease(in_memory().bucket, ELSEWHERE, beat_s=0.01):
+        (beat,) = set(threading.enumerate()) - before
+        assert beat.is_alive()
+    beat.join(60)
+    assert not beat.is_alive()
+
+
 def test_a_process_that_slept_through_an_epoch_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = in_memory().bucket
     before = lease.newest_lease(bucket)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,3 +86,10 @@ def test_shares_hold_every_file_once_and_are_fair(sizes: list[int], tasks: int) 
 def test_shares_are_balanced_by_bytes_and_not_by_files() -> None:
     files = [File(f"f{size}", 1, size) for size in (10, 4, 3, 2)]
     assert [sum(file.bytes for file in share) for share in balance_files(files, 2)] == [10, 9]
+
+
+def test_a_file_that_cannot_be_made_closes_no_other(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        checksums.ChecksummedFile(tmp_path / "file")
+    os.fstat(0)
