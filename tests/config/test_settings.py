@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from gossamer import config
@@ -49,3 +50,20 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> No
         path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"gossamer\.toml: cannot be read"):
         config.load(path)
+
+
+def test_settings_may_have_their_former_names() -> None:
+    found = config.loads(
+        "[fetch]\nown = ['a.test']\nresolve = {}\n[store]\nwarc_whole = ['x']", "t"
+    )
+    assert found.fetch.own_hosts == ("a.test",)
+    assert found.store.warc_keep == ("x",)
+    for (table, former), name in config.FORMER_NAMES.items():
+        default = getattr(getattr(config.Config(), table), name)
+        value = msgspec.json.encode(default).decode().replace("{}", "{ }")
+        assert config.loads(f"[{table}]\n{former} = {value}", "t") == config.Config()
+
+
+def test_a_setting_has_one_of_its_names() -> None:
+    with pytest.raises(ConfigError, match="unknown key `own`"):
+        config.loads("[fetch]\nown = []\nown_hosts = []", "t")

@@ -17,7 +17,7 @@ The class for [urls] is `gossamer.web.urls.UrlRules`.
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -87,6 +87,19 @@ REMEDY = "see docs/settings.md"
 RESTORE_SETTINGS = f"{RESTORE}; for the default settings: echo '# defaults' > {{path}}"
 
 
+FORMER_NAMES: Final = {
+    ("update", "listing_seconds"): "feed_interval_s",
+    ("update", "due_chance"): "revisit_probability",
+    ("ranking", "written"): "exact_form",
+    ("ranking", "lead"): "first_words",
+    ("store", "warc_whole"): "warc_keep",
+    ("fetch", "own"): "own_hosts",
+    ("fetch", "resolve"): "host_overrides",
+    ("parse", "rules"): "site_rules",
+}
+"""What settings were called during the development of 0.1, by table and name."""
+
+
 class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All settings of a crawl: the content of its gossamer.toml."""
 
@@ -110,8 +123,15 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def loads(text: str, source: str | Path) -> Config:
-    """Parse the text of a gossamer.toml that came from `source`. Raises ConfigError."""
+    """Parse the text of a gossamer.toml that came from `source`. Raises ConfigError.
+
+    Settings may have their FORMER_NAMES.
+    """
     tables = _tables(text, source, REMEDY)
+    for (name, former), now in FORMER_NAMES.items():
+        table = tables.get(name)
+        if isinstance(table, dict) and former in table and now not in table:
+            table[now] = table.pop(former)
     try:
         return msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
