@@ -228,6 +228,28 @@ def test_silence_and_forgeries_time_out(
         resolve({"a.test": reply}, "a.test")
 
 
+def test_a_malformed_answer_harms_its_own_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """c-ares drops the queries of all names that wait on the same connection."""
+    monkeypatch.setattr(dns_client, "TRIES", 1)
+    names = [f"{number}.test" for number in range(5)]
+    zone: Zone = {
+        "bad.test": Reply(garbage=b""),
+        "void.test": (SILENCE, NXDOMAIN),
+        "*.test": (SILENCE, addresses(ONE)),
+    }
+
+    async def run() -> None:
+        async with resolving(zone) as (resolver, _):
+            asked = [*names, "void.test", "bad.test"]
+            found = await asyncio.gather(*map(resolver._dns.look_up, asked))
+            assert [each.addresses for each in found[:-2]] == [(ONE,)] * len(names)
+            reasons = [each.failure.text for each in found if each.failure]
+            assert reasons == ["no such name (NXDOMAIN)", NONSENSE]
+            assert len(resolver._dns._open) == 1
+
+    asyncio.run(run())
+
+
 def test_no_server_at_all() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))

@@ -8,6 +8,9 @@ Facts (c-ares 1.34, pycares 5, aiodns 4)
     QUERY_S, and doubles with each try. With TRIES, a name gets 7.75 s of a server that is fast for
     others. LOOKUP_S ends look-ups that take longer, for instance with several dead servers, and
     those that c-ares forgets (c-ares issue 1000).
+  * A malformed answer closes its connection, and all queries that wait there are sent again, up to
+    TRIES times: then they count as malformed, too. So a name with that result is asked for again,
+    on a channel of its own, and a stranger's server harms its own names only.
   * The TTL of an address does not include those of the aliases (CNAME) that led to it.
   * /etc/hosts and `localhost` (RFC 6761 §6.3) need no server. Search domains of resolv.conf are
     not used: a stranger's http://intranet/ must not become a name of our own network.
@@ -76,6 +79,7 @@ class DnsResult(NamedTuple):
 
 TIMED_OUT = Failure("DNS timed out", socket.EAI_AGAIN)
 BAD_NAME = Failure("not a valid DNS name", socket.EAI_NONAME, NEGATIVE_TTL_S)
+MALFORMED = Failure("the DNS server's answer is malformed", socket.EAI_FAIL)
 CLOSED = Failure("the look-up was cancelled", socket.EAI_FAIL)
 _FAILURES: Mapping[int, Failure] = {
     ares.ARES_ENOTFOUND: Failure("no such name (NXDOMAIN)", socket.EAI_NONAME, NEGATIVE_TTL_S),
@@ -83,7 +87,7 @@ _FAILURES: Mapping[int, Failure] = {
     ares.ARES_EBADNAME: BAD_NAME,
     ares.ARES_ESERVFAIL: Failure("the DNS server failed (SERVFAIL)", socket.EAI_AGAIN),
     ares.ARES_EREFUSED: Failure("the DNS server refused to answer (REFUSED)", socket.EAI_FAIL),
-    ares.ARES_EBADRESP: Failure("the DNS server's answer is malformed", socket.EAI_FAIL),
+    ares.ARES_EBADRESP: MALFORMED,
     ares.ARES_ECONNREFUSED: Failure("no DNS server can be reached", socket.EAI_AGAIN),
     ares.ARES_ETIMEOUT: TIMED_OUT,
     ares.ARES_ECANCELLED: CLOSED,
@@ -113,12 +117,20 @@ class Dns:
         self._closed = False
 
     async def look_up(self, name: str) -> DnsResult:
-        """Look up A and AAAA of an ASCII name within LOOKUP_S. All errors become a Failure."""
+        """Look up A and AAAA of an ASCII name. All errors become a Failure.
+
+        It takes at most LOOKUP_S, or twice that if the first answer was malformed.
+        """
         if not _NAME.fullmatch(name):
             return _dns_failure(BAD_NAME)
         if self._closed:
             return _dns_failure(CLOSED)
-        channel = await self._channel()
+        found = await self._ask(name, await self._channel())
+        if found.failure == MALFORMED and not self._closed:
+            found = await self._ask(name, self._open_channel())
+        return found
+
+    async def _ask(self, name: str, channel: _Channel) -> DnsResult:
         channel.asked += 1
         channel.waiting += 1
         try:
@@ -149,20 +161,23 @@ class Dns:
         now_s, last = self._clock(), self._current
         if last and now_s - last.opened_s < CHANNEL_S and last.asked < CHANNEL_NAMES:
             return last
-        self._current = _Channel(
+        current = self._current = self._open_channel()
+        if last:
+            await self._retire(last)
+        return current
+
+    def _open_channel(self) -> _Channel:
+        channel = _Channel(
             aiodns.DNSResolver(
                 self._servers,
                 timeout=QUERY_S,
                 tries=TRIES,
                 flags=pycares.ARES_FLAG_EDNS | pycares.ARES_FLAG_NOSEARCH,
             ),
-            now_s,
+            self._clock(),
         )
-        self._open.add(self._current)
-        current = self._current
-        if last:
-            await self._retire(last)
-        return current
+        self._open.add(channel)
+        return channel
 
     async def _retire(self, channel: _Channel) -> None:
         if channel is not self._current and not channel.waiting and channel in self._open:
