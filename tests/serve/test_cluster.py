@@ -166,6 +166,44 @@ def test_too_many_connections_harm_nobody_else(
             assert connection.recv(len(expected), socket.MSG_WAITALL) == expected
 
 
+@pytest.mark.parametrize(
+    ("limit", "sent"),
+    [
+        ("IDLE_S", b""),
+        ("REQUEST_S", b"\0"),
+        ("REQUEST_S", wire.pack(PROBE)[:-1]),
+        ("MAX_REQUEST", wire.pack(PROBE)[:4]),
+    ],
+    ids=["idle", "begun", "unfinished", "too long"],
+)
+def test_no_connection_is_held_without_a_request(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, limit: str, sent: bytes
+) -> None:
+    monkeypatch.setattr(wire, limit, 0.1)
+    with process(work) as one, connected(one) as connection:
+        connection.sendall(sent)
+        assert connection.recv(1) == b""
+
+
+def test_no_connection_is_held_without_reading_the_answer(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(server, "UNREAD_S", 0.1)
+    monkeypatch.setattr(Server, "answer", lambda *_: Completed({"x" * wire.MAX_FRAME: 1}))
+    with process(work) as one, connected(one) as unread:
+        unread.sendall(wire.pack(PROBE))
+        assert unread.recv(1, socket.MSG_PEEK)
+        until(lambda: is_answered(one))
+
+
+def is_answered(node: str) -> bool:
+    with connected(node) as connection, suppress(ConnectionError):
+        connection.sendall(wire.pack(PROBE))
+        return bool(connection.recv(1))
+    return False
+
+
 def test_completions_are_those_of_a_process(work: Workspace) -> None:
     with process(work) as one, cluster([one]) as alone:
         assert alone.complete("app") == ["apple"]

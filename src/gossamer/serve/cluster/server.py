@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 MAX_CONNECTIONS = 256
+UNREAD_S = 10.0
+"""A client must read an answer within this time."""
 _log = logging.getLogger(__name__)
 
 
@@ -131,9 +133,12 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
-                request = wire.request_of(await wire.next_frame(reader))
+                request = wire.request_of(await wire.next_request(reader))
                 writer.write(wire.pack(self.answer(request)))
-                await writer.drain()
+                async with asyncio.timeout(UNREAD_S):
+                    await writer.drain()
+        except TimeoutError:
+            writer.transport.abort()  # it may be waiting until the client reads
         except (wire.BadFrameError, asyncio.IncompleteReadError, ConnectionError):
             pass  # the broker notices the closed connection
         finally:
