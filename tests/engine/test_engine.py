@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -70,6 +71,25 @@ def test_only_a_single_task_may_run_in_this_process(engine: Engine) -> None:
     assert single == {"task": "task", "pid": os.getpid()}
     rows = engine.map_tasks(["one", "two"], tell, SCHEMA, DDL, at_home=True)
     assert os.getpid() not in {row["pid"] for row in rows}
+
+
+def test_nobody_else_can_connect_to_the_engine() -> None:
+    """Its port would let all users of the machine run code as this one."""
+    before = listening_ports()
+    with Engine(EngineConfig(workers=1)) as started:
+        assert listening_ports() == before
+        assert started.spark.range(3).count() == 3
+
+
+def test_the_only_connection_to_the_engine_is_kept_without_requests() -> None:
+    """gRPC would close it after half an hour, and could not open another one."""
+    builder = spark_client._channel_builder("sc://127.0.0.1:1", "127.0.0.1", embedded=True)
+    assert dict(builder._channel_options)["grpc.client_idle_timeout_ms"] == 2**31 - 1
+
+
+def listening_ports() -> set[int]:
+    connections = psutil.Process().net_connections("inet")
+    return {each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN}
 
 
 def test_threads_of_the_engine_run_at_a_low_priority(engine: Engine) -> None:

@@ -8,11 +8,12 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from pysail.spark import SparkConnectServer
 
 from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine import spark_client
-from gossamer.engine.engine import Engine, _start_sail, engine_errors
+from gossamer.engine.engine import Engine, engine_errors
 from gossamer.errors import EngineError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.crawl_settings import loopback_settings
@@ -95,7 +96,8 @@ def test_no_query_waits_for_ever_on_a_connection_that_was_lost(
 ) -> None:
     monkeypatch.setattr(spark_client, "KEEPALIVE_S", 1)
     monkeypatch.setattr(spark_client, "PONG_S", 1)
-    server = _start_sail(EngineConfig(), 1)
+    server = SparkConnectServer()
+    server.start()
     try:
         with (
             Way(server.listening_address) as way,

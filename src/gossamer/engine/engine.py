@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
+from gossamer.engine.gate import Gate
 from gossamer.engine.pool import Pool, call_at_low_priority
 from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
@@ -72,16 +73,20 @@ class Engine:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
         with ExitStack() as started, _message_when_slow(SLOW_START_S):
-            url = config.url
+            url, gate = config.url, None
             if url == "local":
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                server = call_at_low_priority(partial(_start_sail, config, self.workers))
+                gate = Gate()
+                server = call_at_low_priority(partial(_start_sail, config, self.workers, gate))
                 started.callback(server.stop)
+                started.callback(gate.end)
                 url = "sc://{}:{}".format(*server.listening_address)
             else:
                 end_unused(prepare)
             self.spark = connect_spark(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
+            if gate is not None and not gate.is_passed:
+                raise _open_port("it does not use accept4(2)")
             _handle_ctrl_c_again()
             self._started = started.pop_all()
         atexit.register(self.stop)
@@ -329,11 +334,8 @@ def _handle_ctrl_c_again() -> None:
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
-def _start_sail(config: EngineConfig, workers: int) -> Any:
-    """Start the embedded server on a port of loopback.
-
-    Sail does not authenticate: while it runs, other users of this machine can reach the port
-    and run code as this user (docs/operating.md).
+def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
+    """Start the embedded server behind a gate, on a port of loopback that our client closes.
 
     Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): only the memory pool `fair` lets sorts
     and windows spill; with `greedy` they fail. A hash join never spills. A sort-merge join does,
@@ -356,9 +358,21 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
     try:
         from pysail.spark import SparkConnectServer
 
-        server = SparkConnectServer("127.0.0.1", 0)
-        server.start(background=True)
+        server = SparkConnectServer("127.0.0.1", 0)  # starts the threads that run queries
+        try:
+            gate.guard_thread()
+        except OSError as error:
+            raise _open_port(error.strerror or str(error)) from error
+        server.start(background=True)  # starts the thread that accepts connections
     finally:
         for name in added:
             del os.environ[name]
     return server
+
+
+def _open_port(why: str) -> EngineError:
+    return EngineError(
+        "the batch engine",
+        f"other users of this machine could reach its port and run code as you: {why}",
+        "use Linux 5.0 or later with seccomp, or the server of engine.url",
+    )

@@ -31,6 +31,8 @@ CONNECT_TIMEOUT_S = 10
 KEEPALIVE_S = 310.0
 """A server of gRPC may close connections that are tested more often than every five minutes."""
 PONG_S = 20.0
+NEVER = 2**31 - 1
+"""The largest time of gRPC's options, which stands for none."""
 COMPRESSION = 16
 """How many times larger a table is in memory than Spark supposes by the size of its files.
 
@@ -42,10 +44,12 @@ text is when it is compressed.
 
 
 def connect_spark(url: str, *, embedded: bool) -> SparkSession:
+    """Connect to a server. The embedded one accepts a single connection, which must last."""
     where = urlsplit(url)
     try:  # the client itself would keep trying for ten minutes
         port = where.port or SPARK_CONNECT_PORT
-        socket.create_connection((where.hostname or "", port), CONNECT_TIMEOUT_S).close()
+        if not embedded:
+            socket.create_connection((where.hostname or "", port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
         raise _unreachable_server(url, error) from error
     with warnings.catch_warnings():
@@ -77,13 +81,16 @@ def _channel_builder(url: str, host: str, *, embedded: bool) -> DefaultChannelBu
     Facts (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
     names it. Without keepalive, a query waits for ever if a network forgets its connection. The
     answer to a ping is awaited for `ping_timeout_ms`, by default a minute, whatever
-    `keepalive_timeout_ms` says.
+    `keepalive_timeout_ms` says. A connection without requests for half an hour is closed, and
+    opened again for the next one.
     """
     from grpc.experimental import ChannelOptions
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
     options = [(ChannelOptions.SingleThreadedUnaryStream, 1)]
-    if not embedded:
+    if embedded:
+        options.append(("grpc.client_idle_timeout_ms", NEVER))
+    else:
         options.append(("grpc.keepalive_time_ms", int(KEEPALIVE_S * 1000)))
         options.append(("grpc.http2.ping_timeout_ms", int(PONG_S * 1000)))
         options.append(("grpc.http2.max_pings_without_data", 0))

@@ -13,10 +13,10 @@ against that, so the kernel permanently takes away what parsing does not need:
 
 Decision: seccomp gets a list of denied calls. A list of allowed ones would be stricter, but would
 have to name everything that any version of the C library, Python and PDFium calls; a missing one
-would make pages fail silently. No maintained package with wheels binds both interfaces, so the few
-system calls are made here.
+would make pages fail silently. No maintained package with wheels binds Landlock, so its few system
+calls are made here.
 
-Sources: landlock(7), seccomp(2), include/uapi/linux/{landlock,seccomp,filter}.h.
+Sources: landlock(7), include/uapi/linux/landlock.h.
 """
 
 from __future__ import annotations
@@ -30,6 +30,21 @@ import sys
 import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gossamer.engine import seccomp
+from gossamer.engine.seccomp import (
+    ALLOW,
+    ARCHITECTURE,
+    ERRNO,
+    FIRST_ARGUMENT,
+    JUMP_ABOVE,
+    JUMP_EQUAL,
+    JUMP_SET,
+    KILL,
+    LOAD,
+    NUMBER,
+    RETURN,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +61,6 @@ _TCP, _SCOPES = 0b11, 0b11
 _TCP_SINCE, _SCOPES_SINCE = 4, 6
 
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _DENIED = {
     # socket, socketpair, connect, bind, listen, accept, accept4, sendto, sendmsg, ptrace, execve,
@@ -63,9 +77,7 @@ _DENIED = {
     ),
 }
 _CLONE3, _CLONE_THREAD = 435, 0x10000
-_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _EPERM, _ENOSYS = 1, 38
-_LOAD, _JUMP_EQUAL, _JUMP_SET, _JUMP_ABOVE, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _X32 = 0x40000000
 
 _ENVIRONMENT = re.compile(
@@ -85,7 +97,7 @@ def supported_mechanisms() -> tuple[str, ...]:
     found = []
     if version := _landlock_version():
         found.append(f"landlock {version}")
-    if platform.machine() in _SECCOMP and Path("/proc/sys/kernel/seccomp").exists():
+    if seccomp.is_known() and Path("/proc/sys/kernel/seccomp").exists():
         found.append("seccomp")
     return tuple(found)
 
@@ -100,7 +112,7 @@ def enter() -> tuple[str, ...]:
         return ()
     if (version := _landlock_version()) and _landlock(version):
         held.append(f"landlock {version}")
-    if platform.machine() in _SECCOMP and _seccomp(platform.machine()):
+    if seccomp.is_known() and _seccomp():
         held.append("seccomp")
     return tuple(held)
 
@@ -142,34 +154,33 @@ def _allow(rules: int, path: str) -> None:
         os.close(descriptor)
 
 
-def _seccomp(machine: str) -> bool:
-    program = _program(machine)
-    code = ctypes.create_string_buffer(program)
-    filter_ = ctypes.create_string_buffer(
-        struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    )
-    return not _libc.syscall(_SECCOMP[machine], 1, 0, filter_)
+def _seccomp() -> bool:
+    try:
+        seccomp.install(_program(platform.machine()))
+    except OSError:
+        return False
+    return True
 
 
-def _program(machine: str) -> bytes:
-    """Return a classic BPF filter over struct seccomp_data: number, architecture, arguments."""
-    deny, unknown = _ERRNO | _EPERM, _ERRNO | _ENOSYS
+def _program(machine: str) -> list[tuple[int, int, int, int]]:
+    """Return the filter of system calls."""
+    deny, unknown = ERRNO | _EPERM, ERRNO | _ENOSYS
     code = [
-        (_LOAD, 0, 0, 4),
-        (_JUMP_EQUAL, 1, 0, _AUDIT[machine]),
-        (_RETURN, 0, 0, _KILL),
-        (_LOAD, 0, 0, 0),
-        (_JUMP_ABOVE, 0, 1, _X32),  # the x32 table of x86_64
-        (_RETURN, 0, 0, deny),
-        (_JUMP_EQUAL, 0, 1, _CLONE3),  # BPF cannot read its flags; the C library then uses clone
-        (_RETURN, 0, 0, unknown),
-        (_JUMP_EQUAL, 0, 4, _CLONE[machine]),
-        (_LOAD, 0, 0, 16),
-        (_JUMP_SET, 0, 1, _CLONE_THREAD),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, deny),
+        (LOAD, 0, 0, ARCHITECTURE),
+        (JUMP_EQUAL, 1, 0, _AUDIT[machine]),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, NUMBER),
+        (JUMP_ABOVE, 0, 1, _X32),  # the x32 table of x86_64
+        (RETURN, 0, 0, deny),
+        (JUMP_EQUAL, 0, 1, _CLONE3),  # BPF cannot read its flags; the C library then uses clone
+        (RETURN, 0, 0, unknown),
+        (JUMP_EQUAL, 0, 4, _CLONE[machine]),
+        (LOAD, 0, 0, FIRST_ARGUMENT),
+        (JUMP_SET, 0, 1, _CLONE_THREAD),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, deny),
     ]
     for number in _DENIED[machine]:
-        code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, deny)]
-    code.append((_RETURN, 0, 0, _ALLOW))
-    return b"".join(struct.pack("=HBBI", *step) for step in code)
+        code += [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, deny)]
+    code.append((RETURN, 0, 0, ALLOW))
+    return code
