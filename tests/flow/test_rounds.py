@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -14,7 +15,6 @@ from tests.support.crawl_settings import loopback_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from gossamer.engine.engine import Engine
 
@@ -102,6 +102,11 @@ def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(ran: Ran, fake: Fa
     title = ran.crawl.dataset("documents").collect()[5]["title"]
     assert ran.crawl.search(title).hits[0].title == title
     assert {row["src"] for row in ran.crawl.links().collect()} <= everything
+
+
+def test_its_files_are_closed_to_other_users(ran: Ran) -> None:
+    root = Path(ran.crawl.path)
+    assert [path for path in (root, *root.rglob("*")) if path.stat().st_mode & 0o077] == []
 
 
 def test_no_round_starts_after_the_time_limit(crawl: Crawl) -> None:

@@ -11,6 +11,7 @@ with Crawl.create("my-web", settings='fetch.contact = "me@example.org"') as craw
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
@@ -18,6 +19,7 @@ from gossamer.flow.worker_preparation import prepare_worker
 from gossamer.state.settings_file import has_settings, read_settings, write_settings
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import open_backend
+from gossamer.storage.file_modes import OWNER_ONLY
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import Store
 from gossamer.storage.vacancy import check_vacant
@@ -45,7 +47,7 @@ class Crawl:
     """An open crawl folder. A context manager; `close` stops the engine.
 
     Methods that write hold the crawl's lock while they run, and raise `errors.Locked` if another
-    process holds it.
+    process holds it. Creating or opening a crawl sets the umask of this process: `store.readers`.
     """
 
     def __init__(self, work: Workspace) -> None:
@@ -68,9 +70,11 @@ class Crawl:
         Conflict if the folder already holds a crawl or other settings; Occupied if it holds files
         that Gossamer did not write.
         """
+        os.umask(OWNER_ONLY)
         backend = open_backend(path)
         kept = keep_settings and has_settings(backend)
         config = read_settings(backend.url) if kept else configs.loads(settings, CONFIG_NAME)
+        os.umask(config.store.umask)
         beside = configs.files_beside(config)
         check_vacant(backend, beside)
         if not kept:

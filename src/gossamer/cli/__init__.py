@@ -36,6 +36,7 @@ from gossamer.cli import (
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
 from gossamer.state.stopping import CTRL_C
+from gossamer.storage.file_modes import OWNER_ONLY
 
 PIPE_CLOSED = 141
 
@@ -84,6 +85,7 @@ step_commands.register(app)
 
 def main(handed: object = None) -> None:
     """Run the console script. `handed`: an object for the command, in its typer.Context."""
+    os.umask(OWNER_ONLY)
     code = _run(handed)
     gc.freeze()  # or the interpreter searches all modules for cycles before it ends
     sys.exit(code)

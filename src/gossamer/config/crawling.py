@@ -152,6 +152,14 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Archive files that pruning leaves unchanged, as patterns of their paths, such as
     `["warc/00000012-*"]`."""
 
+    readers: Literal["owner", "group", "all"] = "owner"
+    """Who may read what commands write: the user who runs them, that user's group too, or
+    everybody. It applies to new files; `chmod` changes older ones."""
+
+    @property
+    def umask(self) -> int:
+        return {"owner": 0o077, "group": 0o027, "all": 0o022}[self.readers]
+
     @property
     def prunes(self) -> bool:
         """Whether anything ever leaves the archive."""

@@ -32,6 +32,7 @@ from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
 from gossamer.storage.errors import disk_full
+from gossamer.storage.file_modes import current_umask
 from gossamer.storage.local_copies import near_all
 from gossamer.storage.objects.errors import translate_error
 from gossamer.storage.opening import exists
@@ -196,6 +197,7 @@ class Engine:
         name of its own attempt; only the rows that it yields count. The local engine runs it in as
         many processes as there are workers.
         """
+        fn = self._keeping_umask(fn)
         wrapped = fn if self._pool is None else self._pool.wrap(fn)
         return df.mapInArrow(wrapped, self._parse_ddl(ddl))
 
@@ -224,7 +226,7 @@ class Engine:
         if at_home and self._pool is not None and len(tasks) == 1:
             return call_at_low_priority(lambda: list(fn(tasks[0])))
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
-        run = partial(_run_tasks, tuple(tasks), fn, schema)
+        run = self._keeping_umask(partial(_run_tasks, tuple(tasks), fn, schema))
         with engine_errors(), self._in_order(run, more) as ordered:
             rows = one_each.mapInArrow(ordered, self._parse_ddl(ddl))
             return [row.asDict() for row in rows.collect()]
@@ -237,9 +239,12 @@ class Engine:
         Only the local engine has such processes. Returns the rows of the task.
         """
         assert self._pool is not None  # noqa: S101  # `is_local`
-        run = self._pool.wrap(partial(_run_tasks, (task,), fn, schema))
+        run = self._pool.wrap(self._keeping_umask(partial(_run_tasks, (task,), fn, schema)))
         number = pa.RecordBatch.from_pydict({"id": [0]})
         return [row for batch in run(iter([number])) for row in batch.to_pylist()]
+
+    def _keeping_umask(self, fn: PartitionFunction) -> PartitionFunction:
+        return partial(_with_umask, current_umask(), fn)
 
     def _in_order(
         self, run: PartitionFunction, more: int
@@ -249,6 +254,14 @@ class Engine:
 
 def _hadoop_url(path: str) -> str:
     return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
+
+
+def _with_umask(
+    umask: int, fn: PartitionFunction, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Run a function in a worker that was started with another umask, or by Spark."""
+    os.umask(umask)
+    yield from fn(batches)
 
 
 def _run_tasks(

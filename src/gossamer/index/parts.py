@@ -30,6 +30,7 @@ from gossamer.state import sorted_rows
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import local_copies, opening, task_output
 from gossamer.storage.errors import disk_errors, disk_full
+from gossamer.storage.file_modes import apply_umask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -177,6 +178,8 @@ def _list_files(
     """
     for file in sorted(folder.iterdir()):
         if file.name not in LOCK_FILES:
+            if file.name not in base:
+                apply_umask(file)  # tantivy makes some files readable by their owner only
             rows = documents if file.name == schema.META else 0
             kept = local_copies.keep_copy(file, root, place, base.get(file.name), by_content=True)
             yield task_output.file_row("index", f"{place}/{file.name}", rows, *kept)

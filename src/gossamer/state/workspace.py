@@ -17,6 +17,7 @@ from gossamer.state.settings_file import read_settings
 from gossamer.state.table_io import Tables
 from gossamer.storage import opening
 from gossamer.storage.backends import open_backend
+from gossamer.storage.file_modes import OWNER_ONLY
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url, variables_of_engine
 from gossamer.storage.store import Layer, StepReport, Store
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Workspace(Tables):
-    """An open crawl. The engine starts when `engine` is first used."""
+    """An open crawl. The engine starts when `engine` is first used.
+
+    It sets the umask of this process and of those that it starts, by `store.readers`.
+    """
 
     config: Config
     clock_ms: int | None = None
@@ -46,9 +50,13 @@ class Workspace(Tables):
     prepare: Callable[[], None] | None = None
     """What a worker of the engine does when it starts: see `pool.Pool`."""
 
+    def __post_init__(self) -> None:
+        os.umask(self.config.store.umask)
+
     @classmethod
     def open(cls, path: str, engine: Engine | None = None) -> Self:
         """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
+        os.umask(OWNER_ONLY)
         store = Store.open(open_backend(path))
         return cls(store, read_settings(store.url), _engine=engine)
 

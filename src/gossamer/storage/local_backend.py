@@ -139,8 +139,10 @@ class LocalBackend:
         path = self.root / ".lock"
         with disk_errors(path):
             self.root.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            with suppress(PermissionError):  # the crawl is another user's
+                os.fchmod(descriptor, 0o600)  # whoever can open the file can hold the lock
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
