@@ -175,7 +175,8 @@ def test_the_files_that_were_not_used_for_the_longest_time_go(
     assert all(path.exists() for path in held), "they are in use"
     for age, path in zip((2, 3, 1), held, strict=True):
         os.utime(path, (LONG_AGO_S - age, LONG_AGO_S - age))
-    gone, lives, new = "work-999999999-a", f"work-{os.getpid()}-b", "work-999999999-c"
+    dead, me = 999_999_999, os.getpid()
+    gone, lives, new = (f"work-{dead}-{0:032}", f"work-{me}-{0:032}", f"work-{dead}-{1:032}")
     for name in (gone, lives, new):
         (cache / name / "index").mkdir(parents=True)
     for name in (gone, lives):
@@ -183,6 +184,25 @@ def test_the_files_that_were_not_used_for_the_longest_time_go(
     local_copies.local_copy(f"{s3}/{put(s3, 'index/a/d', b'd').path}")
     assert [path.exists() for path in held] == [True, False, True]
     assert {path.name for path in cache.glob("work-*")} == {lives, new}
+
+
+def test_files_of_the_user_in_the_folder_of_the_cache_stay(
+    s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GOSSAMER_CACHE may name a folder that is used for other things."""
+    monkeypatch.setenv(local_copies.CACHE_GB, "0")
+    monkeypatch.setattr(local_copies, "IN_USE_S", -1)
+    paths = ["work-2024/a", "work-999999999-holiday/a", "photos/a.jpg", "photos/2024/a.jpg", "ab/a"]
+    paths += [f"ab/cd{'0' * 14}", f"photos/ab{'0' * 14}", f"ab{'0' * 14}"]
+    theirs = [cache / path for path in paths]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for path in (*theirs, *cache.iterdir()):
+        os.utime(path, (LONG_AGO_S, LONG_AGO_S))
+    copy = local_copies.local_copy(f"{s3}/{put(s3, 'index/a/x', b'x').path}")
+    assert not copy.exists()
+    assert [path for path in theirs if not path.exists()] == []
 
 
 def test_the_cache_is_looked_through_at_times(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:

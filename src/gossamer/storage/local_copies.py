@@ -7,7 +7,8 @@ uploaded. Small tables are fetched as a whole, too: the embedded engine, which a
 with each query, then needs no request for them.
 
 Environment variables say where the cache is and how large it gets, as machines differ. If it is
-larger, the files that were not used for the longest time are deleted. On Linux nobody notices who
+larger, the copies that were not used for the longest time are deleted, known by their names: that
+folder may hold files of the user's, too. On Linux nobody notices who
 has mapped them or has links to them; others find a file for IN_USE_S after its last use.
 """
 
@@ -16,8 +17,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import shutil
-import tempfile
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ from gossamer.errors import ConfigError, StoreError
 from gossamer.storage import checksums, opening
 from gossamer.storage.errors import FULL, disk_errors, system_error
 from gossamer.storage.objects.bucket import is_object_url, locate_object
-from gossamer.storage.places import CACHE, WORK, cache_folder, is_in_work, local_path
+from gossamer.storage.places import CACHE, cache_folder, is_left_work, local_path, new_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -265,7 +266,8 @@ def _work() -> Iterator[Path]:
     folder = cache_folder()
     with _cache_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f"{WORK}{os.getpid()}-", dir=folder))
+        work = folder / new_work()
+        work.mkdir(mode=0o700)
     try:
         yield work
     finally:
@@ -290,11 +292,9 @@ def _make_room() -> None:
     swept.touch()
     held: list[tuple[float, int, Path]] = []
     for shelf in filter(Path.is_dir, swept.parent.iterdir()):
-        if shelf.name.startswith(WORK):
-            if now_s - _used_s(shelf) > STALE_S and not is_in_work(shelf.name):
-                shutil.rmtree(shelf, ignore_errors=True)
-            continue
-        for file in shelf.iterdir():
+        if now_s - _used_s(shelf) > STALE_S and is_left_work(shelf.name):
+            shutil.rmtree(shelf, ignore_errors=True)
+        for file in filter(_is_copy, shelf.iterdir() if _SHELF.fullmatch(shelf.name) else ()):
             with suppress(FileNotFoundError):
                 state = file.stat()
                 held.append((state.st_mtime, state.st_size, file))
@@ -304,6 +304,16 @@ def _make_room() -> None:
             break
         file.unlink(missing_ok=True)
         surplus -= size
+
+
+_SHELF = re.compile(r"[0-9a-f]{2}")
+_COPY = re.compile(r"\.?([0-9a-f]{2})[0-9a-f]{14}(?:-url)?(?:\.[0-9a-f]{32})?")
+
+
+def _is_copy(file: Path) -> bool:
+    """Whether the name of a file is one that `_fetch_copy` makes: others are not ours to delete."""
+    named = _COPY.fullmatch(file.name)
+    return named is not None and named[1] == file.parent.name
 
 
 def _used_s(path: Path) -> float:

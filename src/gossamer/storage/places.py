@@ -26,6 +26,7 @@ CACHE = "GOSSAMER_CACHE"
 HERE = "here-"
 WORK = "work-"
 _SCRATCH = re.compile(rf"(.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
+_WORK_NAME = re.compile(rf"{WORK}(\d+)-(?:[0-9a-f]{{16}}-)?[0-9a-f]{{32}}")
 
 
 def cache_folder() -> Path:
@@ -55,9 +56,14 @@ def new_scratch() -> str:
     return f"{HERE}{os.getpid()}-{uuid.uuid4().hex}"
 
 
-def is_in_work(name: str) -> bool:
-    """Whether a folder `work-…` may belong to a process that lives."""
+def new_work() -> str:
+    """A new name in the cache for what a task of this process makes."""
+    return f"{WORK}{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def is_left_work(name: str) -> bool:
+    """Whether the name of a folder in the cache is that of work whose process is gone."""
     import psutil  # only needed here
 
-    process = name.removeprefix(WORK).partition("-")[0]
-    return process.isdecimal() and psutil.pid_exists(int(process))
+    ours = _WORK_NAME.fullmatch(name)
+    return ours is not None and not psutil.pid_exists(int(ours[1]))
