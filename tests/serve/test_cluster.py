@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.config import ServeConfig
 from gossamer.engine.processes import start_python
 from gossamer.search.messages import (
     MAX_LIMIT,
@@ -38,6 +39,7 @@ from gossamer.search.messages import (
 )
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
+from gossamer.serve import step
 from gossamer.serve.cluster import server, wire
 from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.group import AHEAD, Group
@@ -340,6 +342,16 @@ def test_signals_of_the_terminal_do_not_reach_processes(
 ) -> None:
     running, _ = children
     assert os.getpgrp() not in {os.getpgid(pid) for pid in running.pids}
+
+
+@pytest.mark.parametrize(
+    ("cores", "setting", "processes"), [(1, 0, 1), (4, 0, 4), (64, 0, 8), (64, 32, 32)]
+)
+def test_a_large_machine_has_eight_processes_unless_more_are_asked_for(
+    cores: int, setting: int, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert step.search_processes(ServeConfig(processes=setting)) == processes
 
 
 def test_processes_that_end_at_once_are_started_less_and_less_often() -> None:

@@ -115,7 +115,7 @@ def test_a_client_that_does_not_finish_its_request_is_cut_off(
 
 @pytest.mark.parametrize("path", ["/search", "/api/search", "/api/status", "/status", "/copy"])
 def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> None:
-    for method in ("POST", "PUT", "DELETE", "PATCH", "PROPFIND"):
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"):
         answer = client.request(method, path)
         assert answer.status_code == 405
         assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

@@ -116,6 +116,11 @@ def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) 
     assert "unsafe" not in headers["content-security-policy"]
 
 
+def test_a_browser_resolves_no_name_of_a_result(client: httpx.Client) -> None:
+    for path in ("/search?q=apple", "/page?url=http://a.example/"):
+        assert client.get(path).headers["x-dns-prefetch-control"] == "off"
+
+
 def test_pages_have_no_inline_script_or_style(client: httpx.Client) -> None:
     for path in ("/", "/search?q=apple", "/status", "/nope"):
         page = LexborHTMLParser(client.get(path).text)

@@ -45,7 +45,7 @@ def serve(work: Workspace, host: str, port: int, announce: Callable[[str], objec
     # wait for it several times; the default is five milliseconds.
     sys.setswitchinterval(SWITCH_S)
     connections = min(MAX_CONNECTIONS, raise_file_limit() - OTHER_FILES)
-    processes = _search_processes(work.config.serve)
+    processes = search_processes(work.config.serve)
     with ExitStack() as stack:
         stack.enter_context(_orderly_end())
         listener = stack.enter_context(_open_socket(host, port))  # before any process is started
@@ -96,7 +96,7 @@ def _orderly_end() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _search_processes(config: ServeConfig) -> int:
+def search_processes(config: ServeConfig) -> int:
     """The number of search processes on this machine; 0 if other machines search."""
     if config.nodes:
         return 0
