@@ -59,9 +59,11 @@ def test_each_step_reports_what_it_did(told: dict[str, Any]) -> None:
     assert told["index"]["counts"] == {"indexed": 1, "added": 1}
 
 
-def test_a_step_out_of_turn_says_what_is_next(crawl: Path) -> None:
+def test_a_step_out_of_turn_changes_nothing_and_says_what_is_next(crawl: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in crawl.glob("*/*")}
     assert "round 1 is already parsed" in gossamer("parse", crawl, code=1).stderr
     assert f"gossamer generate {crawl}" in gossamer("update", crawl, code=1).stderr
+    assert {path: path.stat().st_mtime_ns for path in crawl.glob("*/*")} == before
 
 
 def test_search(crawl: Path, web: FakeWeb) -> None:

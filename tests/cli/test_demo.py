@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -12,6 +13,7 @@ from gossamer.cli import demo
 from gossamer.cli.demo import MARK
 from tests.support.code_blocks import blocks
 from tests.support.command_line import gossamer, lent
+from tests.support.offline import refused_packets
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+OF_THE_FAKE_WEB_ALONE = """
+from gossamer.cli import demo, main
+demo.doc_folders = dict
+main()
+"""
 NUMBER = re.compile(r"[\d,.]*\d")
 
 
@@ -84,8 +91,13 @@ def shape(line: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.server
-def test_a_whole_demo_with_an_engine_of_its_own(tmp_path: Path) -> None:
-    assert fetched(run(tmp_path / "demo")) > 100
+def test_a_whole_demo_with_an_engine_of_its_own_contacts_no_other_machine(tmp_path: Path) -> None:
+    folder, counters = tmp_path / "demo", tmp_path / "counters"
+    words = ["demo", "--no-serve", "--hosts", "1", "--folder", str(folder)]
+    assert refused_packets([sys.executable, "-c", OF_THE_FAKE_WEB_ALONE, *words], counters) == 0
+    assert fetched(Demo(folder, "")) > 100
+    asked = "import socket; socket.socket(type=socket.SOCK_DGRAM).connect_ex(('192.0.2.1', 53))"
+    assert refused_packets([sys.executable, "-c", asked], counters) == 1
 
 
 def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from gossamer import Crawl
 from gossamer.cli import app
+from gossamer.engine import engine
 from gossamer.errors import ConfigError, MissingFile, NotACrawl, UsageError
 from gossamer.parse import ParsedPage
 from tests.support.loopback import SILENCE, Loopback, page
@@ -288,6 +289,16 @@ def test_a_page_as_the_crawl_has_it(work: Workspace) -> None:
     assert (told["url"], told["title"], told["charset"]) == (HOME, "A rose", "utf-8")
     assert told["robots"]["noindex"]
     assert ended.stderr == ""
+
+
+def test_a_stored_page_is_shown_without_engine_or_change(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_round(work, [Fetched(HOME, PAGE)])
+    before = {path: path.stat().st_mtime_ns for path in Path(work.root).rglob("*")}
+    monkeypatch.delattr(engine, "Engine")
+    assert as_json(HOME, *of(work))["title"] == "A rose"
+    assert {path: path.stat().st_mtime_ns for path in Path(work.root).rglob("*")} == before
 
 
 def test_a_page_that_is_gone_since_is_shown_as_it_was(work: Workspace) -> None:

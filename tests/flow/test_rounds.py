@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +11,10 @@ from gossamer.errors import Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
 from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
+from gossamer.tables import DATASETS
 from tests.support.bare_stores import unlisted
 from tests.support.crawl_settings import loopback_settings
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +110,15 @@ def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(ran: Ran, fake: Fa
 def test_its_files_are_closed_to_other_users(ran: Ran) -> None:
     root = Path(ran.crawl.path)
     assert [path for path in (root, *root.rglob("*")) if path.stat().st_mode & 0o077] == []
+
+
+def test_datasets_that_their_steps_replace_have_one_layer(ran: Ran) -> None:
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"(?:`\w+`[\s,and]*)+ have at most one layer", text)
+    replaced = re.findall(r"`(\w+)`", listed)
+    layers = {name: len(ran.crawl.work.store.manifest.layers(name)) for name in DATASETS}
+    assert [name for name in replaced if layers[name] > 1] == []
+    assert sum(layers[name] for name in replaced) > 5
 
 
 def test_no_round_starts_after_the_time_limit(crawl: Crawl) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.query import (
+    MAX_DEPTH,
     MAX_PASSAGE,
     And,
     Filter,
@@ -193,6 +194,20 @@ def test_no_text_is_an_error(text: str) -> None:
     assert all(each.text for each in plain_words(tree) if not each.exact)
     words = {each.text for each in highlighted_words(tree)}
     assert all(word in text for word in words)
+
+
+def test_parentheses_are_read_to_a_bounded_depth() -> None:
+    text, depths = "w", []
+    for number in range(2 * MAX_DEPTH):
+        depths.append(depth(parse(text)))
+        text = f"(x OR w{number} {text})"
+    assert depths[: MAX_DEPTH + 1] == list(range(1, 2 * MAX_DEPTH + 2, 2))
+    assert max(depths) == depths[MAX_DEPTH]
+
+
+def depth(tree: Query) -> int:
+    parts = tree.parts if isinstance(tree, And | Or) else ()
+    return 1 + max(map(depth, parts), default=0)
 
 
 @given(TEXT | st.text())

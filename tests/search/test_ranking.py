@@ -90,6 +90,7 @@ def found(searcher: Searcher, query: str) -> set[str]:
         ("site:example.org", {"www", "other"}),
         ("site:org type:pdf", {"other"}),
         ("site:ample.org", set()),
+        ("-type:pdf", set()),
         ("lang:de", {"haus"}),
         ("lang:de lang:ru", set()),
         ("lang:de OR lang:ru", {"haus", "kniga"}),

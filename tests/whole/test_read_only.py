@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from gossamer.api.crawl import Crawl
@@ -36,6 +39,9 @@ COMMANDS = {
     "graph stats {crawl}": "core",
     "graph outlinks {crawl} {url}": "http://",
     "filter list {crawl}": "",
+    "filter test {crawl} {url}": "",
+    "mark {crawl} --list": "",
+    "inspect {url} --crawl {crawl} --stored": "",
 }
 
 
@@ -50,9 +56,12 @@ def crawl(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     return crawl
 
 
+PROGRAM = [*RIGHTS, sys.executable, "-c", "from gossamer.cli import main; main()"]
+
+
 def run(command: list[str], cache: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RIGHTS, sys.executable, "-c", "from gossamer.cli import main; main()", *command],
+        [*PROGRAM, *command],
         capture_output=True,
         check=False,
         text=True,
@@ -79,6 +88,19 @@ def test_a_command_that_reads_needs_not_write(
     assert done.returncode == 0, done.stderr
     assert COMMANDS[command] in done.stdout + done.stderr
     assert list(tmp_path.glob("work-*")) == []
+
+
+def test_a_server_needs_not_write(theirs: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "GOSSAMER_CACHE": str(tmp_path)}
+    command = [*PROGRAM, "serve", str(theirs), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+/", server.stdout.readline())
+        assert found is not None
+        for path in ("api/search?q=the", "status", "sections", "metrics"):
+            assert httpx.get(found[0] + path).status_code == 200, path
+        server.send_signal(signal.SIGINT)
+        assert server.wait(20) == 0
 
 
 def test_a_check_says_what_it_could_not_read(theirs: Path, crawl: Crawl, tmp_path: Path) -> None:
