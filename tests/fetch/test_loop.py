@@ -79,6 +79,17 @@ def test_a_robots_that_leads_to_a_dead_host_forbids_all_for_now(
     assert fetched.hosts["a.test"]["ready_ms"] > time.time() * 1000 + 3_000_000
 
 
+def test_a_robots_that_leads_to_a_host_of_others_needs_a_contact(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers["a.test/robots.txt"] = moved("http://stranger.invalid/rules")
+    fetched = crawl(["http://a.test/x"])
+    assert fetched.counts == {"postponed_no_robots": 1}
+    assert set(fetched.hosts) == {"a.test"}
+    (detail,) = fetched.details()
+    assert "stranger.invalid, a host of others, and fetch.contact is not set" in str(detail)
+
+
 def test_a_robots_that_leads_to_a_host_in_trouble_forbids_all_for_now(
     server: Loopback, crawl: Crawl
 ) -> None:

@@ -13,7 +13,7 @@ from gossamer.config import FetchConfig
 from gossamer.config.own_hosts import Own
 from gossamer.fetch.network.allowed_networks import ForbiddenAddress, Networks
 from gossamer.fetch.network.cached_resolver import Resolver
-from gossamer.fetch.step import first_foreign_host
+from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import page
 

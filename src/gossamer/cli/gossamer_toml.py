@@ -35,7 +35,8 @@ def require_contact(crawl: Crawl) -> str:
 
     Returns what was typed.
     """
-    from gossamer.fetch.step import first_foreign_host, no_contact_error
+    from gossamer.fetch.network.foreign_hosts import first_foreign_host
+    from gossamer.fetch.step import no_contact_error
 
     fetch = crawl.work.config.fetch
     stranger = None if fetch.contact else first_foreign_host(crawl.seed_hosts(), fetch)

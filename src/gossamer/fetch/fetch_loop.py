@@ -17,6 +17,7 @@ from gossamer.fetch.back_queue import Reason
 from gossamer.fetch.exchange import FetchResult, Request, refuse_type
 from gossamer.fetch.frontier import Frontier, Turn
 from gossamer.fetch.host_book import RobotsFile
+from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.politeness import Politeness
 from gossamer.state import pausing, stopping
 from gossamer.web import robots_txt
@@ -317,6 +318,10 @@ class FetchLoop:
         where = host_of(hop.url)
         if where == hop.owner:
             self._next_hop[hop.origin] = hop
+            self._frontier.release(hop.owner)
+            return
+        if not self._config.contact and first_foreign_host([where], self._config) is not None:
+            self._close(hop, f"it is on {where}, a host of others, and fetch.contact is not set")
             self._frontier.release(hop.owner)
             return
         self._hops[row := -next(self._hop_numbers)] = hop

@@ -10,12 +10,10 @@ import pyarrow.compute as pc
 
 from gossamer.config import reveal_secrets
 from gossamer.config.egress import POSTPONED
-from gossamer.config.own_hosts import Own
 from gossamer.errors import MissingFile, Stopped, UsageError
 from gossamer.fetch.cluster import egress_scheduling, fetch_lease
 from gossamer.fetch.fetch_part import FetchPart
-from gossamer.fetch.network.allowed_networks import Networks
-from gossamer.fetch.network.host_overrides import matching_pattern, parse_overrides
+from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.revised_pages import place_revised_pages
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.schedule.due import round_length
@@ -25,12 +23,10 @@ from gossamer.storage.names import SCRATCH
 from gossamer.storage.store import Layer
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import HOSTS
-from gossamer.web.ip_addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from gossamer.config import FetchConfig
     from gossamer.rules.filter_rules.filter_recipe import RuleFile
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
@@ -159,24 +155,6 @@ def no_contact_error(root: str, foreign: str) -> UsageError:
         "pass --contact to gossamer crawl, or set fetch.contact in gossamer.toml, to a URL or "
         "e-mail address where webmasters can reach you",
     )
-
-
-def first_foreign_host(hosts: Iterable[str], config: FetchConfig) -> str | None:
-    """The first host that is not on this machine, not the user's own and not in an allowed network.
-
-    Raises ConfigError if fetch.allow_networks or fetch.host_overrides is invalid.
-    """
-    networks, patterns, own = Networks(config.allow_networks), parse_overrides(config), Own(config)
-    for host in hosts:
-        name = strip_port(host)
-        address = parse_address(name)
-        if address is None:
-            is_local = name == "localhost" or matching_pattern(name, patterns) is not None
-        else:
-            is_local = address.is_loopback or address in networks
-        if not is_local and not own.has(host):
-            return host
-    return None
 
 
 def _count_pages(paths: Sequence[str], parts: Collection[int]) -> int:

@@ -147,7 +147,11 @@ RESPONSES = Dataset(
             "lines `name: value` of the headers that parsers read; for `ok` with a 304, those of "
             "the stored answer as the 304 updates them",
         ),
-        Column("warc_file", "string", "file in the dataset warc; null if nothing was stored"),
+        Column(
+            "warc_file",
+            "string",
+            "file in the dataset warc that holds the body; null if there is none",
+        ),
         Column("warc_offset", "long", "offset in bytes of the record that holds the body"),
     ),
 )
