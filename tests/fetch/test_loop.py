@@ -101,6 +101,82 @@ def test_a_robots_that_leads_to_a_host_in_trouble_forbids_all_for_now(
     assert fetched.counts == {"postponed_no_robots": 2}
 
 
+SPELLINGS = {
+    "/c.aspx": "/(S(abcdefghij0123456789abcd))/c.aspx",
+    "/j": "/j;jsessionid=0A1B2C",
+    "/p": "/p?PHPSESSID=abc1",
+    "/u?a=1": "/u?utm_source=self&a=1",
+    "/e": "/e?",
+    "/h/%C3%BC": "/h/%c3%bc",
+    "/t/~x": "/t/%7Ex",
+    "/v%7Cw": "/v|w",
+}
+
+
+def test_a_page_that_redirects_to_another_spelling_of_itself_is_fetched_there(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers |= {path: moved(target) for path, target in SPELLINGS.items()}
+    server.answers |= {target: page(b"found") for target in SPELLINGS.values()}
+    fetched = crawl([f"http://a.test{path}" for path in SPELLINGS])
+    assert fetched.outcomes() == ["ok"] * len(SPELLINGS)
+    assert {row["host"]: row["requests"] for row in fetched.hosts.values()} == {"a.test": 17}
+    assert [*server.paths[1:]] == [each for pair in sorted(SPELLINGS.items()) for each in pair]
+
+
+def test_redirects_among_the_spellings_of_a_page_end(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/a"] = moved("/a;jsessionid=1")
+    server.answers["/a;jsessionid=1"] = moved("http://a.test/a")
+    server.answers |= {f"/b?sid={n:032x}": moved(f"/b?sid={n + 1:032x}") for n in range(99)}
+    server.answers["/b"] = moved(f"/b?sid={0:032x}")
+    server.answers["/c"] = moved("/c#here")
+    fetched = crawl([f"http://a.test/{name}" for name in "abc"])
+    assert fetched.outcomes() == ["redirect", "redirect", "redirect"]
+    assert len(server.asked) <= 1 + 2 + 7 + 1
+
+
+def test_a_spelling_that_a_page_redirects_to_must_be_allowed(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: *\nDisallow: /*;jsessionid")
+    server.answers["/a"] = moved("/a;jsessionid=1")
+    fetched = crawl(["http://a.test/a"])
+    assert fetched.outcomes() == ["robots"]
+    assert fetched.details() == {"as http://a.test/a;jsessionid=1"}
+    assert server.paths == ["/robots.txt", "/a"]
+
+
+def test_a_page_is_not_requested_if_the_links_to_it_are_forbidden(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: *\nDisallow: /*?sid=")
+    links = "http://a.test/a?sid=1"
+    fetched = crawl([wanted("http://a.test/a", spelling=links), "http://a.test/b"])
+    assert fetched.outcomes() == ["robots", "not_found"]
+    assert fetched.details() == {f"as {links}", "HTTP 404"}
+    assert server.paths == ["/robots.txt", "/b"]
+
+
+def test_a_robots_behind_another_spelling_of_itself_is_obeyed(
+    server: Loopback, crawl: Crawl
+) -> None:
+    session = "/(S(abcdefghij0123456789abcd))/robots.txt"
+    server.answers |= {"/robots.txt": moved(session), session: page(FORBID_ALL)}
+    assert crawl(["http://a.test/x"]).outcomes() == ["robots"]
+
+
+def test_where_a_page_has_moved_is_kept_as_it_was_written(server: Loopback, crawl: Crawl) -> None:
+    server.answers |= {"/a": moved("/b?PHPSESSID=1"), "/c": moved("/d")}
+    rows = crawl(["http://a.test/a", "http://a.test/c"]).rows
+    session, plain = rows["http://a.test/a"], rows["http://a.test/c"]
+    assert (session["redirect_url"], plain["redirect_url"]) == (
+        "http://a.test/b",
+        "http://a.test/d",
+    )
+    assert session["redirect_spelling"] == "http://a.test/b?PHPSESSID=1"
+    assert plain["redirect_spelling"] is None
+
+
 def test_an_address_is_shared_politely(server: Loopback, crawl: Crawl) -> None:
     hosts = [f"h{n}.test" for n in range(6)]
     crawl([f"http://{host}/" for host in hosts], address_delay_s=0.01, connections_per_address=1)

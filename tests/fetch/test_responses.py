@@ -160,6 +160,7 @@ def test_a_page_is_a_row_and_a_response(task: Task) -> None:
         "truncated": False,
         "digest": payload_digest(b"<p>page"),
         "redirect_url": None,
+        "redirect_spelling": None,
         "retry_after_s": None,
         "etag": None,
         "last_modified": None,
@@ -330,8 +331,8 @@ def test_a_file_is_a_resource(task: Task) -> None:
 
 def test_robots_files_are_archived_without_a_row(task: Task) -> None:
     robots = "http://a.test/robots.txt"
-    task.writer.add_robots(robots, replace(GONE, target="/robots.txt"))
-    task.writer.add_robots("http://b.test/robots.txt", NOBODY)
+    task.writer.add_hop(robots, replace(GONE, target="/robots.txt"))
+    task.writer.add_hop("http://b.test/robots.txt", NOBODY)
     task.writer.add(wanted(), PAGE)
     task.close()
     assert [(kind, url) for kind, url, _ in task.records] == [
@@ -432,7 +433,7 @@ def test_a_copy_never_refers_to_a_file_that_is_closed(
 def test_a_large_archive_is_closed(tmp_path: Path) -> None:
     task = Task(tmp_path, warc_mb=1e-6)
     for number in range(3):
-        task.writer.add_robots(f"http://{number}.test/robots.txt", GONE)
+        task.writer.add_hop(f"http://{number}.test/robots.txt", GONE)
     task.close()
     assert len(task.archives) == 3
 

@@ -39,6 +39,22 @@ def test_a_redirect_is_a_link_that_costs_no_depth_but_a_hop(work: Workspace) -> 
     assert (row["depth"], row["hops"]) == (3, 2)
 
 
+def test_links_keep_what_robots_txt_may_tell_from_their_targets(work: Workspace) -> None:
+    hrefs = "/a?sid=%s", "/b?utm_source=x", "/b", "/c?x=1&sort=y", "/d?PHPSESSID=1", "/d?gclid=2"
+    body = "".join(f"<a href={href}>x</a>" for href in hrefs) % ("0f" * 16)
+    target, written = HOME + "t", HOME + "t;jsessionid=1"
+    moved = Fetched(HOME + "m", outcome="redirect", redirect_url=target, redirect_spelling=written)
+    store_round(work, [Fetched(HOME, body.encode()), moved])
+    parse.run(work)
+    assert {row["dst"].removeprefix(HOME): row["spelling"] for row in table(work, "links")} == {
+        "a": HOME + "a?sid=" + "0f" * 16,
+        "b": None,
+        "c?x=1&sort=y": None,
+        "d": HOME + "d?PHPSESSID=1",
+        "t": written,
+    }
+
+
 def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
     store_round(
         work,

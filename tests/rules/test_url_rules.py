@@ -325,6 +325,8 @@ def test_known_pages_become_aliases_and_what_was_fetched_stays(site: Site) -> St
     assert pages[fetched[0]]["status"] == "fetched"
     # Nobody linked to the page without the parameter. It takes over when the other is due again.
     assert pages[target]["status"] == "unfetched"
+    assert pages[target]["spelling"] == fetched[0]
+    assert pages[linked]["spelling"] is None
     assert pages[target]["next_fetch_ms"] == site.work.now_ms() + 30 * DAY_MS
     assert pages[linked]["next_fetch_ms"] == pages[site.url("/d/950")]["next_fetch_ms"] == 0
     pages = yield round_of(site, {target: 1})
@@ -340,13 +342,14 @@ def alias_of(site: Site, number: int, value: int = 1) -> dict[str, Any]:
 def test_aliases_become_pages_when_their_rule_is_dropped(site: Site) -> Story:
     known, found, late = (alias_of(site, number)["url"] for number in (950, 970, 971))
     yield round_of(site, twins(with_sid(site), MANY), pages=[{"url": known}])
-    pages = yield round_of(site, {}, rewritten=[alias_of(site, 970)])
+    spelling = f"{found}&utm_source=x"
+    pages = yield round_of(site, {}, rewritten=[alias_of(site, 970) | {"spelling": spelling}])
     assert found not in pages
     assert pages[known]["status"] == "alias"
     pages = yield round_of(site, contradiction(site, 999), rewritten=[alias_of(site, 971)])
     assert state(site) == "contradicted"
     assert {pages[each]["status"] for each in (known, found, late)} == {"unfetched"}
-    assert pages[found]["depth"] == 3
+    assert (pages[found]["depth"], pages[found]["spelling"]) == (3, spelling)
     assert not any(row["active"] for row in site.rows("aliases"))
 
 

@@ -12,7 +12,17 @@ from gossamer.web.urls import domain_of, host_of, normalize
 
 HOSTS = ("a.test", "www.a.test", "b.test:81", "github.io", "www.github.io", "10.0.0.1")
 SEGMENTS = ("", "a", "Ab", "index.html", "INDEX.HTM", "x.pdf", "%C3%84", "default.aspx", "..")
-QUERIES = ("", "a=1", "a=1&b=2", "a&a=2&b", "a=1&b=2&c=3&d=4&e=5&f=6", "=&x=1", "a=1;b=2")
+QUERIES = (
+    "",
+    "a=1",
+    "b=2&a=1&b=1",
+    "b/&a=1",
+    "a=1&b=2",
+    "a&a=2&b",
+    "a=1&b=2&c=3&d=4&e=5&f=6",
+    "=&x=1",
+    "a=1;b=2",
+)
 urls = st.builds(
     lambda scheme, host, path, query: normalize(
         f"{scheme}://{host}/{'/'.join(path)}" + (f"?{query}" if query else "")
@@ -30,7 +40,14 @@ NAMES = {
 rules = st.sampled_from(
     [
         (kind, name, target)
-        for kind in (*forms.TARGETS, forms.INDEX, forms.CASE, forms.PARAMETER, forms.HOST)
+        for kind in (
+            *forms.TARGETS,
+            forms.INDEX,
+            forms.CASE,
+            forms.PARAMETER,
+            forms.ORDER,
+            forms.HOST,
+        )
         for name in NAMES.get(kind, ("",))
         for target in forms.TARGETS.get(kind, ("",))
     ]
@@ -57,7 +74,23 @@ def test_forms_of_a_url() -> None:
         ("parameter", "a", "http://www.a.test/Docs/index.html?b=2"),
         ("parameter", "b", "http://www.a.test/Docs/index.html?a=1"),
         ("parameter", "a&b", "http://www.a.test/Docs/index.html"),
+        ("order", "", "http://www.a.test/Docs/index.html?a=1&b=2"),
     }
+
+
+@pytest.mark.parametrize(
+    ("query", "ordered"),
+    [
+        ("b=1&a=2&b=0", "a=2&b=1&b=0"),
+        ("thread/1/&page=2", "thread/1/&page=2"),
+        ("b=1&a", "b=1&a"),
+        ("", ""),
+    ],
+)
+def test_parameters_in_the_order_of_their_names(query: str, ordered: str) -> None:
+    """Those of one name keep their order, and what may be a path stays the first."""
+    parts = forms.Parts("https", "a.test", "/", query)
+    assert forms.apply_form(parts, forms.ORDER, "").query == ordered
 
 
 def test_a_url_in_each_form_has_no_other() -> None:

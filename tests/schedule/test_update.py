@@ -100,6 +100,30 @@ def test_a_page_fetched_again_casts_no_second_vote(site: Site) -> Story:
 
 
 @shared.story
+def test_a_page_keeps_a_spelling_until_a_link_has_its_url(site: Site) -> Story:
+    new = site.url("/x")
+    first, second = (f"{new}?sid={n}" for n in (1, 2))
+    links = [link(new, src=site.url(f"/{each[-1]}"), spelling=each) for each in (second, first)]
+    links.append(link(new, src=site.url("/n"), nofollow=True))
+    assert (yield after(site, links=links))[new]["spelling"] == first
+    assert (yield after(site, links=[link(new, spelling=second)]))[new]["spelling"] == second
+    assert (yield after(site, links=[link(site.url("/y"))]))[new]["spelling"] == second
+    assert (yield after(site, links=[link(new), links[0]]))[new]["spelling"] is None
+    assert (yield after(site, links=links))[new]["spelling"] is None
+
+
+@shared.story
+def test_a_page_is_due_when_a_link_has_its_url_instead_of_a_forbidden_one(site: Site) -> Story:
+    was = {"status": "excluded", "outcome": "robots", "next_fetch_ms": 77}
+    closed = {"url": site.url("/x"), "spelling": site.url("/x?sid=1")} | was
+    always = {"url": site.url("/y")} | was
+    found = after(site, links=[link(site.url("/x")), link(site.url("/y"))])
+    pages = yield {**found, "pages": [closed, always]}
+    assert pages[site.url("/x")]["spelling"] is None
+    assert [pages[site.url(path)]["next_fetch_ms"] for path in ("/x", "/y")] == [0, 77]
+
+
+@shared.story
 def test_a_redirect_is_how_its_target_was_met(site: Site) -> Story:
     found = yield after(site, links=[link(site.url("/x"), relation="redirect")])
     assert found[site.url("/x")]["source"] == "redirect"

@@ -23,6 +23,7 @@ from gossamer.tables import FETCHLIST
 from gossamer.tables.outcomes import OUTCOMES
 from gossamer.web.urls import UrlRules
 from tests.support import politeness_audit
+from tests.support.robots_judge import RobotsJudge
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.request_log import LogEntry
@@ -107,7 +108,7 @@ def robots_of(web: Web, host: str) -> str:
 
 def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
     hosts, what_is_owed = group_by_host(log), owed(web, delays)
-    private = {host for host in hosts if "Disallow: /private" in robots_of(web, host)}
+    judges = {host: RobotsJudge(robots_of(web, host)) for host in hosts}
     gaps = [gap for each in hosts.values() for gap in politeness_audit.gaps(each, what_is_owed)]
     groups = politeness_audit.group_by_address(log)
     close = [
@@ -125,7 +126,7 @@ def judged(web: Web, log: list[LogEntry], delays: Delays) -> Manners:
         len(log),
         sum(gap.early for gap in gaps),
         sum(gap.early for gap in close),
-        sum(e.target.startswith("/private") and e.host in private for e in log),
+        sum(judges[entry.host].forbids(entry.target) for entry in log),
         sum(map(politeness_audit.overlapping_connections, hosts.values())),
         least_s / spent_s,
     )

@@ -38,6 +38,7 @@ class Fetched:
     fetches: int = 0
     headers: tuple[tuple[bytes, bytes], ...] = ()
     redirect_url: str | None = None
+    redirect_spelling: str | None = None
     truncated: bool = False
     updated: str | None = None
     """The column `headers`."""
@@ -96,6 +97,7 @@ def response(warc: WarcWriter, page: Fetched, round_: int) -> dict[str, Any]:
         "fetches": page.fetches,
         "outcome": page.outcome,
         "redirect_url": page.redirect_url,
+        "redirect_spelling": page.redirect_spelling,
         "fetched_ms": 1_700_000_000_000,
         "content_type": page.content_type,
         "truncated": page.truncated,

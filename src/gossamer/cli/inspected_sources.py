@@ -129,12 +129,14 @@ async def _fetch_to_inspect(url: str, config: Config) -> Page:
     from gossamer.fetch.scheme_fetchers import Fetchers
     from gossamer.parse.parsed_page import Page
 
+    requested = url
     async with Fetchers.open(config.fetch, config.urls, keep_alive=False) as fetchers:
         for _ in range(config.filter.max_redirects + 1):
-            answer = await fetchers.fetch(Request(url, config.fetch.max_body_bytes))
+            answer = await fetchers.fetch(Request(requested, config.fetch.max_body_bytes))
             if answer.redirect_url is None:
                 break
-            note_source(f"{url}: {answer.detail}, to {answer.redirect_url}")
+            requested = answer.redirect_spelling or answer.redirect_url
+            note_source(f"{url}: {answer.detail}, to {requested}")
             url = answer.redirect_url
         else:
             raise UsageError(

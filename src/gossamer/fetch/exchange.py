@@ -52,6 +52,8 @@ class FetchResult:
     last_modified: str | None = None
     redirect_url: str | None = None
     """The normalised target if the outcome is redirect."""
+    redirect_spelling: str | None = None
+    """The target as browsers would request it, if that differs."""
     retry_after_s: int | None = None
     """The server's Retry-After if the outcome is busy."""
     target: str = ""

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.config.own_hosts import Own
 from gossamer.fetch.back_queue import Reason
-from gossamer.fetch.exchange import FetchResult, Request, refuse_type
+from gossamer.fetch.exchange import FetchResult, Request, clip_detail, refuse_type
 from gossamer.fetch.frontier import Frontier, Turn
 from gossamer.fetch.host_book import RobotsFile
 from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.politeness import Politeness
+from gossamer.rules.spellings import first_forbidden
 from gossamer.state import pausing, stopping
 from gossamer.web import robots_txt
 from gossamer.web.urls import WEB, host_of, origin_of
@@ -46,6 +47,8 @@ LOOK_S = 0.5
 """Seconds between two checks whether to stop or to pause."""
 GRACE_S = 4.0
 """Seconds that open requests get when the fetch must stop."""
+MAX_RESPELLINGS = 5
+"""Redirects that are followed from a page to other spellings of it."""
 HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
 """RFC 9309 §2.3 mentions ftp as well, but its servers have no robots.txt."""
 NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
@@ -117,6 +120,9 @@ class FetchLoop:
         self._hops: dict[int, Hop] = {}
         """Requests for a robots.txt on other hosts, by the negative rows that represent them."""
         self._hop_numbers = count(1)
+        self._moved: dict[int, list[str]] = {}
+        """By row: the URLs to request, of which each but the first is where its server sent us from
+        the one before. All have the page's URL as normal form."""
         self._next_hop: dict[str, Hop] = {}
         """By origin: the next request for its robots.txt on its own host."""
         self._refused: dict[str, Refusal] = {}
@@ -235,7 +241,7 @@ class FetchLoop:
         if turn.row < 0:
             return self._hops[turn.row]
         page = self._pages[turn.row]
-        url = page.url
+        url = self._moved.get(turn.row, [page.url])[-1]
         if url.startswith(HAVE_ROBOTS) and self._obeys(turn.host):
             origin = origin_of(url)
             if (refused := self._refused.get(origin)) is not None:
@@ -247,8 +253,11 @@ class FetchLoop:
             if rules is None:
                 self._frontier.hold(turn.host)
                 return self._next_hop.pop(origin, None) or Hop(origin, f"{origin}/robots.txt", 0)
-            if not rules.allows(self._config.agent, url):
-                self._record(turn.row, FetchResult("robots", _now_ms()))
+            spellings = page.url, page.spelling, url
+            forbidden = first_forbidden(rules, self._config.agent, spellings)
+            if forbidden is not None:
+                detail = None if forbidden == page.url else clip_detail(f"as {forbidden}")
+                self._record(turn.row, FetchResult("robots", _now_ms(), detail=detail))
                 return None
             if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
                 self._frontier.put_back(turn)
@@ -282,20 +291,38 @@ class FetchLoop:
             raise
         self._book.record_contact(turn.host, answer)
         if isinstance(planned, Hop):
-            self._writer.add_robots(planned.url, answer)
+            self._writer.add_hop(planned.url, answer)
             if self._hops.pop(turn.row, None) is None:
                 self._frontier.put_back(turn)
             self._follow(planned, answer)
+        elif self._stays(turn.row, planned.url, answer):
+            self._writer.add_hop(planned.url, answer)
+            self._frontier.put_back(turn)
         else:
+            self._moved.pop(turn.row, None)
             self._answers.append((turn.row, answer))
         elapsed_s = answer.elapsed_ms / 1000
         self._frontier.finish(
             turn.host, time.monotonic(), answer.outcome, elapsed_s, answer.retry_after_s
         )
 
+    def _stays(self, row: int, requested: str, answer: FetchResult) -> bool:
+        """Whether an answer redirects to another spelling of the page, which is requested next.
+
+        Servers add a session id, or insist on an encoding or an empty query.
+        """
+        page = self._pages[row]
+        if answer.outcome != "redirect" or answer.redirect_url != page.url:
+            return False
+        target, seen = answer.redirect_spelling or page.url, self._moved.get(row, [requested])
+        if target in seen or len(seen) > MAX_RESPELLINGS:
+            return False
+        self._moved[row] = [*seen, target]
+        return True
+
     def _follow(self, hop: Hop, answer: FetchResult) -> None:
         """Act on the result of a request for a robots.txt: redirect, refuse or judge."""
-        target = answer.redirect_url
+        target = answer.redirect_spelling or answer.redirect_url
         if answer.outcome == "redirect" and target and hop.redirects < robots_txt.MAX_REDIRECTS:
             self._follow_robots_hop(Hop(hop.origin, target, hop.redirects + 1))
             return

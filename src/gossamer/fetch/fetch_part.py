@@ -58,6 +58,7 @@ class FetchRow(NamedTuple):
     digest: str | None
     stored_ms: int | None
     headers: str | None
+    spelling: str | None = None
 
 
 class PageRows:

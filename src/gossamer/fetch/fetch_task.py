@@ -21,7 +21,7 @@ from gossamer.state.finished_files import Handover
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import parquet
 from gossamer.storage.task_output import ParquetWriter, Row, count_rows
-from gossamer.tables import HOSTS
+from gossamer.tables import FETCHLIST, HOSTS
 
 if TYPE_CHECKING:
     from gossamer.fetch.fetch_part import FetchPart
@@ -54,9 +54,9 @@ def fetch_part(part: FetchPart, lease: PartLease | None = None) -> list[Row]:
 
 
 def read_part(part: FetchPart) -> PageRows:
-    table = parquet.read_table(
-        list(part.fetchlist), columns=list(FetchRow._fields), filters=[("part", "=", part.number)]
-    )
+    names, schema = list(FetchRow._fields), FETCHLIST.schema  # older files lack a column: nulls
+    only = [("part", "=", part.number)]
+    table = parquet.read_table(list(part.fetchlist), columns=names, filters=only, schema=schema)
     return PageRows(table.sort_by([("score", "descending"), ("url", "ascending")]))
 
 

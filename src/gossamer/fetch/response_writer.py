@@ -78,6 +78,7 @@ class ResponseRow(NamedTuple):
     truncated: bool
     digest: str | None
     redirect_url: str | None
+    redirect_spelling: str | None
     retry_after_s: int | None
     etag: str | None
     last_modified: str | None
@@ -166,6 +167,7 @@ class ResponseWriter:
             answer.truncated,
             digest,
             answer.redirect_url,
+            answer.redirect_spelling,
             answer.retry_after_s,
             answer.etag,
             answer.last_modified,
@@ -188,8 +190,11 @@ class ResponseWriter:
         self._roll_when_full()
         return outcome
 
-    def add_robots(self, url: str, answer: FetchResult) -> None:
-        """Archive the exchange of a robots.txt, which has no row. Raises StoreFull."""
+    def add_hop(self, url: str, answer: FetchResult) -> None:
+        """Archive an exchange that has no row: of a robots.txt, or before that of a page.
+
+        Raises StoreFull.
+        """
         if is_archived(answer):
             capture = make_capture(url, answer, None, {"outcome": answer.outcome})
             self._warc.write(capture, likeness(answer, parsed_headers(answer)))

@@ -97,6 +97,8 @@ class Link(NamedTuple):
     nofollow: bool = False
     dated: datetime | None = None
     """When `dst` was published or changed according to a feed or sitemap, in UTC."""
+    spelling: str | None = None
+    """The URL as it was written, if `dst` lacks something of it that robots.txt may forbid."""
 
 
 class ParsedPage(Struct, frozen=True, kw_only=True):

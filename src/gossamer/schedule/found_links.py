@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.links.current_links import VOTES
+from gossamer.rules.spellings import plainest
 from gossamer.rules.url_rules import aliases as url_aliases
 from gossamer.schedule import depths
 from gossamer.schedule.due import change_rates, listing_polls
@@ -40,7 +41,7 @@ def correct_found_depths(work: Workspace, links: DataFrame, late: DataFrame | No
 
 
 def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
-    """Group links by target: `url`, and as found_… its depth, hops, inlinks, source and dated_ms.
+    """Group links by target: `url`, and as found_… its depth, hops, inlinks and other columns.
 
     The date is the newest that a listing gives (`change_rates.credible_ms`). Links marked nofollow
     are ignored. Only links in VOTES from pages fetched for the first time count as inlinks, so a
@@ -57,6 +58,7 @@ def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
         "inlinks": F.sum(is_vote.cast("long")),
         "source": F.min(source.otherwise("link")),  # `entry` is the smallest
         "dated_ms": F.max(change_rates.credible_ms(now_ms)),
+        "spelling": plainest("spelling"),
     }
     targets = links.where(~F.col("nofollow")).groupBy(F.col("dst").alias("url"))
     return targets.agg(*(each.alias(f"found_{name}") for name, each in aggregates.items()))
@@ -79,5 +81,6 @@ def add_alias_targets(found: DataFrame, changes: AliasChanges) -> DataFrame:
         changes.found.select("*", no_date)
     )
     sums = {"inlinks": F.sum, "depth": F.min, "hops": F.min, "dated_ms": F.max, "source": F.min}
+    sums["spelling"] = plainest
     names = {f"found_{name}": merge for name, merge in sums.items()}
     return both.groupBy("url").agg(*(merge(name).alias(name) for name, merge in names.items()))

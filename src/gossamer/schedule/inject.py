@@ -121,6 +121,7 @@ def seed_rows(
         + F.when(F.expr(IS_SEED), 0).otherwise(brought),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
         "fetches": F.coalesce("fetches", F.lit(0)),
+        "spelling": F.lit(None).cast("string"),
         "failures": F.when(again, 0).otherwise(F.coalesce("failures", F.lit(0))),
         "next_fetch_ms": F.when(again, 0)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))

@@ -101,6 +101,7 @@ def new_page_rows(work: Workspace, news: PageNews) -> DataFrame:
     status, again = alias_status_after_change(F.col("settled"))
     status = status_after_ruling(status)
     learned = change_rates.learn_change_rates() | listing_polls.learn_finds()
+    again |= _is_opened()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
     rhythm_s = F.when(F.col("is_answered"), listing_polls.wait_s(config))
     rows = rows.withColumns({"rhythm_s": rhythm_s, "usual_s": change_rates.wait_s(config)})
@@ -175,6 +176,19 @@ def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> 
     return facts | visit
 
 
+def _spelling() -> Column:
+    """What robots.txt must allow besides the URL (rules/spellings.py)."""
+    is_written = F.col("source").isNotNull() & F.col("spelling").isNull()
+    is_kept = is_written | F.col("found_source").isNull()
+    return F.when(is_kept, F.col("spelling")).otherwise(F.col("found_spelling"))
+
+
+def _is_opened() -> Column:
+    """Whether the spelling that may have excluded a page does not count any more."""
+    is_gone = F.col("spelling").isNotNull() & _spelling().isNull()
+    return is_gone & F.col("outcome").eqNullSafe("robots") & ~F.col("asked")
+
+
 def _has_rhythm() -> Column:
     """Whether a page that was asked is due again by a rhythm of its own.
 
@@ -215,6 +229,7 @@ def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Colu
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "signals": F.col("signals").cast("int"),
+        "spelling": _spelling(),
         **_stored_contents(stored),
         **fit_prediction.increased_counts(),
         **_due_columns(config),

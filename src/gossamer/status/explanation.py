@@ -32,6 +32,7 @@ from gossamer.config.own_hosts import Own
 from gossamer.dedup.dispositions import Duplicates, duplicates_of
 from gossamer.errors import UsageError
 from gossamer.rules.absence import Absence
+from gossamer.rules.spellings import first_forbidden
 from gossamer.rules.url_rules.rule_listing import test_url
 from gossamer.schedule.due import change_rates, listing_polls
 from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
@@ -98,7 +99,7 @@ def explain(work: Workspace, url: str) -> Explanation:
     ]
     if row is not None:
         sentences.append(("filters", _filters(left_out, row)))
-    sentences.append(("robots", _robots(work, host, normal)))
+    sentences.append(("robots", _robots(work, host, normal, (row or {}).get("spelling"))))
     sentences.append(("host", _host(work, host, host_of(normal))))
     if row is not None:
         figures = _figures_to_explain(work, row)
@@ -158,7 +159,8 @@ def _is_refused(row: Row) -> bool:
     return bool((row["status"], row["outcome"]) == ("excluded", FILTERED))
 
 
-def _robots(work: Workspace, host: Row | None, url: str) -> str:
+def _robots(work: Workspace, host: Row | None, url: str, spelling: str | None) -> str:
+    """Whether a URL may be requested that links have in this spelling."""
     config, origin = work.config.fetch, origin_of(url)
     if not url.startswith(("http://", "https://")):
         return ""
@@ -172,10 +174,12 @@ def _robots(work: Workspace, host: Row | None, url: str) -> str:
     when = f"by {origin}/robots.txt of {moment(file['fetched_ms'])}"
     if rules is None:
         return f"all requests are forbidden {when}, which could not be read ({file['status']})"
-    allowed = "allowed" if rules.allows(config.agent, url) else "forbidden"
+    forbidden = first_forbidden(rules, config.agent, (url, spelling))
+    allowed = "allowed" if forbidden is None else "forbidden"
+    agent = config.agent if forbidden in (None, url) else f"{config.agent} as {spelling}"
     delay_s = rules.crawl_delay_s(config.agent)
     delay = "" if delay_s is None else f"; it asks for {duration(delay_s)} between requests"
-    return f"{allowed} to {config.agent} {when} ({file['status'] or 'no answer'}){delay}"
+    return f"{allowed} to {agent} {when} ({file['status'] or 'no answer'}){delay}"
 
 
 def _host(work: Workspace, host: Row | None, name: str) -> str:

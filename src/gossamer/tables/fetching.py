@@ -85,6 +85,12 @@ PAGES = Dataset(
         Column(
             "headers", "string", "those of the stored answer that parsers read, as in responses"
         ),
+        Column(
+            "spelling",
+            "string",
+            "a URL that links have instead of this one, which is requested only if robots.txt "
+            "allows that, too; null: links have this one",
+        ),
     ),
 )
 
@@ -111,6 +117,7 @@ FETCHLIST = Dataset(
         Column("digest", "string", "as in pages, to detect an unchanged body"),
         Column("stored_ms", "long", "as in pages"),
         Column("headers", "string", "as in pages, to detect a page that must be parsed again"),
+        Column("spelling", "string", "as in pages"),
     ),
 )
 
@@ -138,6 +145,7 @@ RESPONSES = Dataset(
         Column("truncated", "boolean", "the body is incomplete: cut, or the transfer broke off"),
         Column("digest", "string", "SHA-1 of the body, base 32"),
         Column("redirect_url", "string", "normalised target; null if it cannot be crawled"),
+        Column("redirect_spelling", "string", "the target as the server wrote it, if it differs"),
         Column("retry_after_s", "long", "the wait that the server requested"),
         Column("etag", "string", "header"),
         Column("last_modified", "string", "header"),

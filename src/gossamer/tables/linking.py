@@ -28,6 +28,7 @@ LINKS = Dataset(
         Column("depth", "int", "src's depth when it was fetched, plus 1 unless a redirect"),
         Column("hops", "int", "src's hops plus 1 for a redirect, else 0"),
         Column("first", "boolean", "src was fetched for the first time"),
+        Column("spelling", "string", "dst as it was written, if robots.txt may tell them apart"),
     ),
 )
 

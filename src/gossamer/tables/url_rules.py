@@ -15,7 +15,7 @@ URL_RULES = Dataset(
         Column("rule", "string", "a hash of host, section, kind and name"),
         Column("host", "string", "as in pages; of www, the one without www"),
         Column("section", "string", "first folder of the path; / for none; * for the whole host"),
-        Column("kind", "string", "scheme, www, slash, index, case, parameter, host"),
+        Column("kind", "string", "scheme, www, slash, index, case, parameter, order, host"),
         Column("name", "string", "index: the document; parameter: names; host: the other host"),
         Column(
             "target", "string", "of scheme, www and slash, the direction: see docs/url_rules.md"
@@ -64,6 +64,7 @@ _REWRITTEN = (
     Column("rules", "array<string>", "the rules that did it, as in url_rules"),
     Column("depth", "int", "as in links"),
     Column("hops", "int", "as in links"),
+    Column("spelling", "string", "of url, as in pages"),
 )
 
 REWRITTEN = Dataset(

@@ -6,12 +6,15 @@
     host              lower case, punycode, without the DNS root's trailing dot
     port, fragment    the scheme's own port and every fragment are dropped
     path              dot segments resolved, "/" if empty, session ids removed (session_ids.py)
-    query             tracking and session parameters dropped, the others sorted; parameters
-                      separated by `;` are dropped likewise, but the others keep their order
+    query             tracking and session parameters dropped, and empty ones; the others keep their
+                      order, because some servers read it, and so do rules of robots.txt
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
                       characters that the RFC forbids encoded (WHATWG permits `|[]{}` and `%`)
     control           as in browsers: tabs and line ends removed, all of them stripped at both ends,
     characters        encoded elsewhere; a host with one is invalid
+
+What is dropped may matter to robots.txt: `Disallow: /*?sid=` forbids links whose normal forms it
+allows. So `resolve_all` also returns the spelling of a link that lost something.
 
 Sessions and tracking are handled for http and https only. For other schemes in `UrlRules.schemes`:
 
@@ -84,13 +87,21 @@ class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     drop_parameters: tuple[Parameter, ...] = session_ids.PARAMETERS + TRACKING_PARAMETERS
     """Names of query parameters that are removed because they do not change the page; case does not
     matter, and a name may end with `*`."""
-    sort_parameters: bool = True
-    """Order query parameters by name, then by value."""
     max_length: Annotated[int, Meta(ge=32, le=65_536)] = 2_000
     """URLs with more characters are not crawled."""
 
 
 DEFAULT = UrlRules()
+
+
+class Target(NamedTuple):
+    """Where a reference leads."""
+
+    url: str
+    """In normal form."""
+    spelling: str | None = None
+    """The URL with everything that the normal form lacks, in the same percent-encoding; None if it
+    lacks nothing that a rule of robots.txt could match (RFC 9309 §2.2.2)."""
 
 
 class _Base(NamedTuple):
@@ -164,23 +175,43 @@ def normalize_all(
     hrefs: Sequence[str], base: str | None, rules: UrlRules = DEFAULT
 ) -> list[str | None]:
     """Normalise all references of a page, in order; many times faster than one by one."""
+    targets = resolve_all(hrefs, base, rules)
+    return [None if target is None else target.url for target in targets]
+
+
+def resolve_all(
+    hrefs: Sequence[str], base: str | None, rules: UrlRules = DEFAULT
+) -> list[Target | None]:
+    """As `normalize_all`, with the spellings that differ from the normal forms."""
     start = None if base is None else _base(base, rules)
     from_file = base is None or (start is not None and start.origin == "file://")
     form = _form(rules, from_file and "file" in rules.schemes)
     plain = {} if start is None else form.plain_in(start.directory)
-    found: dict[str, str | None] = {}
-    normal: list[str | None] = []
+    found: dict[str, Target | None] = {}
+    targets: list[Target | None] = []
     for href in hrefs:
         head, mark, _ = href.partition("#")
         if mark and head[-1:] <= " ":
             head += mark  # WHATWG strips blanks at the end, but not those before a fragment
-        url = plain.get(head)
-        if url is None:
+        target = plain.get(head)
+        if target is None:
             if head not in found:
                 found[head] = _resolve(head, start, form, plain)
-            url = found[head]
-        normal.append(url)
-    return normal
+            target = found[head]
+        targets.append(target)
+    return targets
+
+
+def browser_spelling(href: str, base: str, url: str) -> str:
+    """The URL that browsers request for a reference whose normal form is `url`.
+
+    It is on the same origin, and may differ in anything else. For other schemes than the Web's, it
+    is `url`.
+    """
+    if url.partition(":")[0] not in WEB:
+        return url
+    written = ada_url.join_url(base, href).partition("#")[0]
+    return origin_of(url) + written.removeprefix(origin_of(written))
 
 
 def refusal(href: str, base: str, rules: UrlRules = DEFAULT) -> str:
@@ -239,17 +270,18 @@ def _base(base: str, rules: UrlRules) -> _Base | None:
     return _Base(url, origin_of(url), path[: path.rindex("/") + 1])
 
 
-def _resolve(href: str, base: _Base | None, form: _Form, plain: dict[str, str]) -> str | None:
-    """Return the URL that a reference leads to; remember in `plain` what needs no parser."""
+def _resolve(href: str, base: _Base | None, form: _Form, plain: dict[str, Target]) -> Target | None:
+    """Return where a reference leads; remember in `plain` what needs no parser."""
     url = _plainly(href, base, form.pattern)
     if url is not None:
         if len(url) > form.max_length:
             return None
         if len(plain) >= MAX_PLAIN:
             plain.clear()
+        target = Target(url)
         if len(href) + len(url) <= MAX_PLAIN_CHARS:
-            plain[href] = url
-        return url
+            plain[href] = target
+        return target
     try:
         url = ada_url.normalize_url(href) if base is None else ada_url.join_url(base.url, href)
     except ValueError:  # lone surrogates too
@@ -288,10 +320,10 @@ class _Form(NamedTuple):
     max_length: int
     pattern: re.Pattern[str]
     """Matches plain URLs."""
-    fold: Callable[[str], str | None]
+    fold: Callable[[str], Target | None]
     """Cached `_fold`."""
-    plain_in: Callable[[str], dict[str, str]]
-    """The plain references in pages of a directory, and the URLs that they lead to."""
+    plain_in: Callable[[str], dict[str, Target]]
+    """The plain references in pages of a directory, and where they lead."""
 
 
 @lru_cache(maxsize=8)
@@ -301,15 +333,17 @@ def _form(rules: UrlRules, files: bool) -> _Form:
     fold = partial(_fold, rules=rules, schemes=schemes, plain=plain)
 
     @lru_cache(maxsize=DIRECTORIES)
-    def plain_in(_directory: str) -> dict[str, str]:
+    def plain_in(_directory: str) -> dict[str, Target]:
         return {}
 
     return _Form(rules.max_length, plain, lru_cache(maxsize=1 << 15)(fold), plain_in)
 
 
-def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[str]) -> str | None:
+def _fold(
+    url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[str]
+) -> Target | None:
     if plain.fullmatch(url):
-        return url
+        return Target(url)
     parts = _PARTS.fullmatch(url)
     if parts is None:
         return None
@@ -317,38 +351,37 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
     scheme = scheme or file
     if scheme not in schemes:
         return None
-    if scheme in WEB:
-        path, query = strip_session_ids(_fold_escapes(path)), _fold_query(query, rules)
-    elif scheme == "file":
+    if scheme == "file":
         path, query = _fold_names(path), ""
     else:
-        host, path, query = host.lower(), _fold_escapes(path) or "/", _fold_escapes(query)
-    folded = f"{scheme}://{host}{port}{path}" + ("?" + query if query else "")
-    return folded if len(folded) <= rules.max_length else None
+        path, query = _fold_escapes(path) or "/", _fold_escapes(query)
+    origin = f"{scheme}://{host.lower()}{port}"
+    whole = origin + path + ("?" + query if "?" in url else "")
+    if scheme in WEB:
+        path, query = strip_session_ids(path), _drop_parameters(query, rules)
+    folded = origin + path + ("?" + query if query else "")
+    if len(folded) > rules.max_length:
+        return None
+    return Target(folded, whole if scheme in WEB and whole != folded else None)
 
 
-def _fold_query(query: str, rules: UrlRules) -> str:
-    parameters = _fold_escapes(query).split("&")
+def _drop_parameters(query: str, rules: UrlRules) -> str:
+    """Remove what does not change the page from a query in normal percent-encoding."""
+    parameters: Iterable[str] = query.split("&")
     if ";" in query:
         parameters = [
-            ";".join(map("".join, _kept_parameters(_SEMICOLON.split(each), rules)))
-            for each in parameters
+            ";".join(_kept_parameters(_SEMICOLON.split(each), rules)) for each in parameters
         ]
-    pairs = _kept_parameters(filter(None, parameters), rules)
-    if rules.sort_parameters:
-        pairs.sort()
-    return "&".join(map("".join, pairs))
+    return "&".join(_kept_parameters(filter(None, parameters), rules))
 
 
-def _kept_parameters(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, str]]:
-    """The parameters that are not dropped, each as name, `=` and value."""
+def _kept_parameters(parameters: Iterable[str], rules: UrlRules) -> list[str]:
     names, prefixes = _split_dropped_names(rules.drop_parameters)
     kept = []
     for parameter in parameters:
-        pair = parameter.partition("=")
-        name = pair[0].lower()
+        name = parameter.partition("=")[0].lower()
         if not (name in names or name.startswith(prefixes) or SESSION.fullmatch(parameter)):
-            kept.append(pair)
+            kept.append(parameter)
     return kept
 
 

@@ -32,7 +32,7 @@ from gossamer.fetch.http.connection import Connector, Response, tls_context
 from gossamer.fetch.http.content_coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.failures import outcome_of
 from gossamer.fetch.http.site_settings import ProxyNetwork, judge_proxied
-from gossamer.web.urls import normalize
+from gossamer.web.urls import browser_spelling, normalize
 
 if TYPE_CHECKING:
     import socket
@@ -99,7 +99,7 @@ class HttpFetcher:
     async def fetch(self, request: Request) -> FetchResult:
         answer = FetchResult("broken", int(time.time() * 1000))
         started_s = time.monotonic()
-        url = URL(request.url, encoded=True)  # already normalised: must not be quoted again
+        url = _request_url(request.url)
         site = self._sites.for_url(url)
         connection.established.set(0)
         try:
@@ -170,6 +170,14 @@ class HttpFetcher:
 def user_agent(config: FetchConfig) -> str:
     contact = f" (+{config.contact})" if config.contact else ""
     return f"{config.agent}/{__version__}{contact}"
+
+
+def _request_url(url: str) -> URL:
+    """The URL as aiohttp takes it: neither quoted again nor, like `/a?`, without an empty query."""
+    scheme, _, authority, path = url.split("/", 3)
+    return URL.build(
+        scheme=scheme.removesuffix(":"), authority=authority, path=f"/{path}", encoded=True
+    )
 
 
 def retry_after_s(value: str | None, now_s: float) -> int | None:
@@ -263,6 +271,9 @@ def _classify(
         location = headers.get("Location")
         if location is not None:
             answer.redirect_url = normalize(location, request.url, rules)
+            if answer.redirect_url is not None:
+                written = browser_spelling(location, request.url, answer.redirect_url)
+                answer.redirect_spelling = None if written == answer.redirect_url else written
         if answer.redirect_url is None:
             target = "without Location" if location is None else f"to {location}"
             answer.outcome = "bad_redirect"

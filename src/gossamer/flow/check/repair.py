@@ -251,6 +251,7 @@ def known_again(work: Workspace) -> DataFrame:
         "finding_days": F.lit(0.0),
         "date_rate": F.lit(0.0),
         "fit": F.lit(None).cast("boolean"),
+        "spelling": F.lit(None).cast("string"),
         **{name: F.lit(None).cast("long") for name in fit_prediction.COLUMNS},
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }

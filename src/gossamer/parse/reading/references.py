@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.parsed_page import Link
-from gossamer.web.urls import normalize_all, refusal
+from gossamer.rules.spellings import plainer
+from gossamer.web.urls import refusal, resolve_all
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -91,18 +92,27 @@ class References:
         references do not change: the same document may have been fetched from several URLs.
         """
         found: dict[str, Reference] = {}
+        spellings: dict[str, str | None] = {}
         refused = self._refused if refused is None else refused
         hrefs = list(self._met)
-        targets = normalize_all(hrefs, base, rules)
-        for href, reference, dst in zip(hrefs, self._met.values(), targets, strict=True):
-            if dst is None:
+        targets = resolve_all(hrefs, base, rules)
+        for href, reference, target in zip(hrefs, self._met.values(), targets, strict=True):
+            if target is None:
                 refused[refusal(href, base, rules)] += 1
-            elif dst != url:
-                known = found.setdefault(dst, reference)
-                if known is not reference:
-                    merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
-                    found[dst] = merged
-                    merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+                continue
+            dst, spelling = target
+            if dst == url:
+                continue
+            known = found.get(dst)
+            if known is None:
+                found[dst], spellings[dst] = reference, spelling
+                continue
+            merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
+            merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+            found[dst], spellings[dst] = merged, plainer(spellings[dst], spelling)
         return tuple(
-            [Link(dst, r.anchor, r.relation, r.nofollow, r.dated) for dst, r in found.items()]
+            [
+                Link(dst, r.anchor, r.relation, r.nofollow, r.dated, spellings[dst])
+                for dst, r in found.items()
+            ]
         )

@@ -7,10 +7,12 @@ it is a redirect that would lead back to its source.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from gossamer.rules.spellings import plainer
 from gossamer.rules.url_rules.rewriting import rewriter_of
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import REWRITTEN
@@ -26,8 +28,16 @@ if TYPE_CHECKING:
 MAX_RECORDED = 100_000
 """Rows that are held before they are written. What was recorded before may then be again."""
 
-Record = tuple[str, str, tuple[str, ...], int, int]
-"""A row of `rewritten`."""
+
+class Record(NamedTuple):
+    """A row of `rewritten`."""
+
+    url: str
+    target: str
+    rules: tuple[str, ...]
+    depth: int
+    hops: int
+    spelling: str | None
 
 
 class LinkRewriter:
@@ -57,15 +67,18 @@ class LinkRewriter:
             if each.rules and (back or reason is not None):
                 target = link.dst
             elif each.rules and not link.nofollow:
-                self._record(link.dst, (target, each.rules, depth, hops))
-            if target != src or not each.rules:
-                _merge(merged, link._replace(dst=target))
+                self._record(Record(link.dst, target, each.rules, depth, hops, link.spelling))
+            if target == link.dst:
+                _merge(merged, link)
+            elif target != src:
+                _merge(merged, link._replace(dst=target, spelling=link.spelling or link.dst))
         return list(merged.values())
 
-    def _record(self, url: str, row: tuple[str, tuple[str, ...], int, int]) -> None:
-        known = self._records.get(url)
-        if known is None or row[2:] < known[3:]:
-            self._records[url] = (url, *row)
+    def _record(self, row: Record) -> None:
+        known = self._records.get(row.url, row)
+        spelling = plainer(known.spelling, row.spelling)
+        nearest = min(known, row, key=attrgetter("depth", "hops"))
+        self._records[row.url] = nearest._replace(spelling=spelling)
         if len(self._records) >= MAX_RECORDED:
             self._flush()
 
@@ -90,5 +103,7 @@ def _merge(links: dict[str, Link], link: Link) -> None:
     known = links.setdefault(link.dst, link)
     if known is not link:
         links[link.dst] = known._replace(
-            anchor=known.anchor or link.anchor, nofollow=known.nofollow and link.nofollow
+            anchor=known.anchor or link.anchor,
+            nofollow=known.nofollow and link.nofollow,
+            spelling=plainer(known.spelling, link.spelling),
         )

@@ -77,7 +77,8 @@ class PageWriter:
     def add_redirect(self, redirect: Redirect) -> None:
         """Add a redirect as a link to its target, which gets the same depth."""
         if not is_robots(redirect.url):
-            link, hops = Link(redirect.redirect_url, "", "redirect"), redirect.hops + 1
+            url, spelling = redirect.redirect_url, redirect.redirect_spelling
+            link, hops = Link(url, "", "redirect", spelling=spelling), redirect.hops + 1
             self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
 
     def add_announced(self, found: Announced) -> None:
@@ -104,12 +105,13 @@ class PageWriter:
             self._count_dropped(Counter(reason for reason in reasons if reason is not None))
         self._counts["links"] += len(links)
         if links:
-            dst, anchor, relation, nofollow, dates = zip(*links, strict=True)
+            dst, anchor, relation, nofollow, dates, spellings = zip(*links, strict=True)
             round_, url, depth_, hops_, first_ = (
                 (value,) * len(links) for value in (src.round, src.url, depth, hops, first)
             )
             dated = map(_ms, dates) if any(dates) else dates
-            rows = (round_, url, dst, anchor, relation, nofollow, dated, depth_, hops_, first_)
+            place = depth_, hops_, first_
+            rows = (round_, url, dst, anchor, relation, nofollow, dated, *place, spellings)
             for column, values in zip(self._link_columns, rows, strict=True):
                 column.extend(values)
             self._waiting_chars += sum(map(len, dst))

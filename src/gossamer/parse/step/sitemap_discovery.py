@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from gossamer.parse.parsed_page import Link
 from gossamer.parse.reading.references import References
 from gossamer.storage import parquet
+from gossamer.tables import LINKS
 from gossamer.web import robots_txt
 from gossamer.web.urls import origin_of
 
@@ -71,13 +72,14 @@ def read_robots_sitemaps(
 
 def read_previous_sitemaps(paths: Sequence[str]) -> Iterator[Announced]:
     """Yield the sitemaps that were announced by robots.txt files, from these files of `links`."""
-    columns = ["src", "dst", "relation", "depth", "round"]
+    columns = ["src", "dst", "relation", "depth", "round", "spelling"]
     only = [("relation", "=", "sitemap")]
     for path in paths:
         found: dict[tuple[str, int, int], list[Link]] = {}
-        for row in parquet.read_table(path, columns=columns, filters=only).to_pylist():
+        table = parquet.read_table(path, columns=columns, filters=only, schema=LINKS.schema)
+        for row in table.to_pylist():
             if is_robots(row["src"]):
-                link = Link(row["dst"], "", "sitemap")
+                link = Link(row["dst"], "", "sitemap", spelling=row["spelling"])
                 place = row["src"], row["depth"] - 1, row["round"]
                 found.setdefault(place, []).append(link)
         for (src, depth, round_), links in found.items():

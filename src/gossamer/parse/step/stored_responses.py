@@ -67,6 +67,7 @@ class Redirect(NamedTuple):
     round: int
     url: str
     redirect_url: str
+    redirect_spelling: str | None
     depth: int
     hops: int
     fetches: int
@@ -143,7 +144,8 @@ def read_stored_redirects(paths: Sequence[str]) -> list[Redirect]:
     if not paths:
         return []
     only = [("outcome", "=", "redirect")]
-    table = parquet.read_table(list(paths), columns=list(Redirect._fields), filters=only)
+    names, schema = list(Redirect._fields), RESPONSES.schema  # older files lack a column: nulls
+    table = parquet.read_table(list(paths), columns=names, filters=only, schema=schema)
     columns = [table.column(name).to_pylist() for name in Redirect._fields]
     return [row for row in map(Redirect._make, zip(*columns, strict=True)) if row.redirect_url]
 

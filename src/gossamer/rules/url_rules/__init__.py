@@ -5,7 +5,8 @@ text", ACM TWEB 2009). A site often has several URLs for a page. The URLs themse
 but the pages that were fetched do. So a crawl learns, host by host, from pages whose contents
 agreed:
 
-    forms.py         the forms of a URL by kind: scheme, www, slash, index, case, parameter, host
+    forms.py         the forms of a URL by kind: scheme, www, slash, index, case, parameter, order,
+                     host
     fingerprints.py  do two pages have the same contents?
     verdicts.py      what the pages of a round say about forms
     rule_states.py      from evidence to rules, and when a rule is dropped

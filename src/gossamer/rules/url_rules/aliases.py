@@ -32,6 +32,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from gossamer.rules.spellings import plainest
 from gossamer.rules.url_rules import alias_samples
 from gossamer.rules.url_rules.rewriting import rewriter_of
 from gossamer.rules.url_rules.rule_states import IN_USE
@@ -51,12 +52,12 @@ WAITING, REPLACED, KNOWN, COMPARED = "waiting", "replaced", "known", "target"
 """What becomes of a page: an alias if it was never fetched; an alias in any case; a page again; due
 now, to be compared with an alias."""
 CHANGED_PAGES_DDL = "url string, becomes string, due_ms long"
-FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
+FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source", "found_spelling")
 DEAD = ("gone", "excluded")
 """Statuses of targets that have no page."""
 _KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
 _NEW_DDL = f"{ALIASES.ddl}, due boolean"
-_KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
+_KEPT = ("depth", "hops", "spelling", "inlinks", "fetched", "due_ms")
 
 
 class AliasChanges(NamedTuple):
@@ -156,6 +157,7 @@ def _newly_rewritten(
         .join(hosts, on="host", how="left_semi")
         .select(
             *("url", F.col("found_depth").alias("depth"), F.col("found_hops").alias("hops")),
+            F.col("found_spelling").alias("spelling"),
             F.col("found_inlinks").alias("inlinks"),
             F.lit(False).alias("fetched"),
             F.lit(0).cast("long").alias("due_ms"),
@@ -166,7 +168,7 @@ def _newly_rewritten(
         known.where("source <> 'seed' AND status IN ('unfetched', 'fetched')")
         .join(answered, on="url", how="left")
         .select(
-            *("url", "depth", "hops", "inlinks"),
+            *("url", "depth", "hops", "spelling", "inlinks"),
             (F.col("now_due_ms").isNotNull() | (F.col("status") == "fetched")).alias("fetched"),
             F.coalesce("now_due_ms", "next_fetch_ms").alias("due_ms"),
         )
@@ -208,9 +210,12 @@ def _aliases_to_move(
     uses = every.select("url", F.explode("rules").alias("rule"))
     urls = uses.join(dropped, on="rule", how="left_semi").select("url").distinct()
     nearest = every.join(urls, on="url", how="left_semi").groupBy("url")
-    rows = nearest.agg(F.min("depth").alias("depth"), F.min("hops").alias("hops")).select(
-        *("url", "depth", "hops", F.lit(1).cast("long").alias("inlinks")),
-        *(F.lit(False).alias("fetched"), F.lit(0).cast("long").alias("due_ms")),
+    least = {"depth": F.min("depth"), "hops": F.min("hops"), "spelling": plainest("spelling")}
+    rows = nearest.agg(*(each.alias(name) for name, each in least.items())).select(
+        "*",
+        F.lit(1).cast("long").alias("inlinks"),
+        F.lit(False).alias("fetched"),
+        F.lit(0).cast("long").alias("due_ms"),
     )
     return work.map_rows(rows, partial(_rewrite_pages, rules), _KNOWN_DDL)
 
@@ -318,10 +323,13 @@ def _discovered_pages(
     """The pages that become known, or nearer: samples, returned aliases, targets of known pages."""
     one = F.lit(1).cast("long").alias("inlinks")
     parts = (
-        new.where("sampled").select("url", "depth", "hops", one),
-        again.select("url", "depth", "hops", one),
-        returning.where("NOT sampled").select("url", "depth", "hops", one),
-        before.select(F.col("target").alias("url"), "depth", "hops", "inlinks"),
+        new.where("sampled").select("url", "depth", "hops", "spelling", one),
+        again.select("url", "depth", "hops", "spelling", one),
+        returning.where("NOT sampled").select("url", "depth", "hops", "spelling", one),
+        before.select(
+            *(F.col("target").alias("url"), "depth", "hops"),
+            *(F.coalesce("spelling", "url").alias("spelling"), "inlinks"),
+        ),
     )
     return (
         reduce(DataFrame.unionByName, parts)
@@ -331,6 +339,7 @@ def _discovered_pages(
             F.min("hops").alias("found_hops"),
             F.sum("inlinks").alias("found_inlinks"),
             F.lit("link").alias("found_source"),
+            plainest("spelling").alias("found_spelling"),
         )
     )
 

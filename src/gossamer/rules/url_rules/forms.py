@@ -7,6 +7,7 @@
     index      /a/index.html becomes /a/
     case       the path in lower case
     parameter  without the query parameters of the rule's name, if the URL has all of them
+    order      the query parameters in the order of their names, if each has a value
     host       on another host, with the same path and query
 
 Each form is a projection: applied twice, it changes nothing more. All of them turn URLs in normal
@@ -17,6 +18,9 @@ A URL with k parameters has a form without each of them, one without all of them
 of them alone: pages with an id and several tracking parameters that all change from link to link
 show no pair of URLs that differ in one parameter only. These are at most 2 k + 1 forms, and none if
 there are more than MAX_PARAMETERS.
+
+A parameter without a value may be a path, as in `/index.php?thread/1/&page=2`. Parameters of the
+same name keep their order.
 """
 
 from __future__ import annotations
@@ -30,8 +34,8 @@ from gossamer.web.urls import WEB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SCHEME, WWW, SLASH, INDEX, CASE, PARAMETER, HOST = (
-    *("scheme", "www", "slash", "index", "case", "parameter", "host"),
+SCHEME, WWW, SLASH, INDEX, CASE, PARAMETER, ORDER, HOST = (
+    *("scheme", "www", "slash", "index", "case", "parameter", "order", "host"),
 )
 TARGETS = {SCHEME: ("https", "http"), WWW: ("without", "with"), SLASH: ("without", "with")}
 """Kinds with two directions, and the names of both; the first one is that of the form."""
@@ -110,7 +114,7 @@ def base_host(host: str) -> str:
 
 
 def forms_of_url(url: str) -> list[Form]:
-    """The forms that differ from a URL, each once. There are at most 5 + 2 MAX_PARAMETERS + 1."""
+    """The forms that differ from a URL, each once. There are at most 6 + 2 MAX_PARAMETERS + 1."""
     parts = split_url(url)
     if parts is None:
         return []
@@ -122,7 +126,7 @@ def forms_of_url(url: str) -> list[Form]:
 
 
 def _applicable(parts: Parts) -> Iterator[tuple[str, str]]:
-    for kind in (SCHEME, WWW, SLASH, CASE):
+    for kind in (SCHEME, WWW, SLASH, CASE, ORDER):
         yield kind, ""
     if document := _INDEX.search(parts.path):
         yield INDEX, document[0]
@@ -188,6 +192,13 @@ def _parameter(parts: Parts, name: str, _: bool) -> Parts:
     return parts._replace(query="&".join(kept))
 
 
+def _order(parts: Parts, _: str, __: bool) -> Parts:
+    pairs = parts.query.split("&")
+    if not all("=" in pair for pair in pairs):
+        return parts
+    return parts._replace(query="&".join(sorted(pairs, key=lambda pair: pair.partition("=")[0])))
+
+
 def _host(parts: Parts, name: str, _: bool) -> Parts:
     return parts._replace(host=name)
 
@@ -210,5 +221,6 @@ _APPLY = {
     INDEX: _index,
     CASE: _case,
     PARAMETER: _parameter,
+    ORDER: _order,
     HOST: _host,
 }

@@ -27,7 +27,10 @@ MAX_RULES = 500_000
 """Rules that a task holds in memory, about 400 bytes each; those with the most evidence."""
 REMEMBERED = 1 << 15
 ENOUGH = 1 << 40
-ORDER = (forms.SCHEME, forms.WWW, forms.HOST, forms.PARAMETER, forms.INDEX, forms.SLASH, forms.CASE)
+ORDER = (
+    *(forms.SCHEME, forms.WWW, forms.HOST, forms.PARAMETER),
+    *(forms.ORDER, forms.INDEX, forms.SLASH, forms.CASE),
+)
 COLUMNS = ("rule", "host", "section", "kind", "name", "target")
 
 
@@ -108,7 +111,7 @@ class Rewriter:
                 if parts.host != before.host:
                     break
             if parts == before:
-                return Rewritten(parts.url, tuple(used))
+                return Rewritten(parts.url, tuple(used)) if parts.url != url else Rewritten(url)
         return Rewritten(url)
 
 

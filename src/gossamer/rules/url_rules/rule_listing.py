@@ -35,6 +35,7 @@ _EFFECTS = {
     forms.INDEX: {"": "without {}"},
     forms.CASE: {"": "in lower case"},
     forms.PARAMETER: {"": "without the parameter {}"},
+    forms.ORDER: {"": "with parameters in the order of their names"},
     forms.HOST: {"": "on the host {}"},
 }
 

@@ -81,6 +81,7 @@ def due_pages(
         "digest",
         "stored_ms",
         "headers",
+        "spelling",
         *RECRAWLED,
         *POLLED,
         *JUDGED,

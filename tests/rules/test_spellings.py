@@ -1,0 +1,106 @@
+"""Which URLs are requested, of those that pages of a site write in many ways?
+
+A model of the crawl for the bulk: links are parsed, merged and judged as in a crawl, and the judge
+that sees what the site's pages wrote, and what is requested, knows nothing of our code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from random import Random
+
+import pytest
+
+from gossamer.parse.reading.references import References
+from gossamer.rules.spellings import first_forbidden, plainer
+from gossamer.web.robots_txt import parse_robots_txt
+from gossamer.web.urls import UrlRules, browser_spelling, normalize
+from tests.support.robots_judge import RobotsJudge
+from tests.support.spelled_sites import MOVED_SHARE, SESSION_FOLDER, any_link, respelled, robots_txt
+
+SITE = "http://a.test"
+
+
+def links_of_site(chance: Random) -> tuple[dict[str, str | None], dict[str, list[str]]]:
+    """The pages that links of a site lead to with their spellings, and what is written for each."""
+    found: dict[str, str | None] = {}
+    heard: defaultdict[str, list[str]] = defaultdict(list)
+    for n in range(20):
+        page, references = f"{SITE}/page-{n}", References(100, Counter())
+        for href in dict.fromkeys(any_link(chance) for _ in range(8)):
+            references.add(href, "", "a")
+            heard[str(normalize(SITE + href))].append(href)
+        for link in references.links(page, page, UrlRules()):
+            known = found.get(link.dst, link.spelling)
+            found[link.dst] = plainer(known, link.spelling)
+    return found, heard
+
+
+def judged_requests(chance: Random, least: int) -> tuple[int, list[str]]:
+    """Requests of a crawl of many sites, and those that must not have been made or are missing."""
+    requests, faults = 0, []
+    while requests < least:
+        text = robots_txt(chance)
+        robots, judge = parse_robots_txt(text.encode()), RobotsJudge(text)
+        found, heard = links_of_site(chance)
+        assert found.keys() == heard.keys()
+        for url, spelling in found.items():
+            target = url.removeprefix(SITE)
+            elsewhere = browser_spelling(respelled(chance, target), SITE, url)
+            moved = elsewhere if chance.random() < MOVED_SHARE else None
+            closed = [judge.forbids(href) for href in heard[url]]
+            asked = [url, moved] if moved else [url]
+            if first_forbidden(robots, "gossamer", (url, spelling, moved)) is None:
+                requests += len(asked)
+                if all(closed) or any(judge.forbids(each.removeprefix(SITE)) for each in asked):
+                    faults.append(f"requested {asked}, written {heard[url]}: {text}")
+            elif moved is None and not judge.forbids(target) and not any(closed):
+                faults.append(f"not requested {url}, written {heard[url]}: {text}")
+    return requests, faults
+
+
+@pytest.mark.parametrize(
+    "requests", [4_000, pytest.param(100_000, marks=pytest.mark.long, id="100,000 requests")]
+)
+def test_nothing_is_requested_that_is_forbidden_as_written(requests: int) -> None:
+    made, faults = judged_requests(Random(requests), requests)  # noqa: S311  a model
+    assert made >= requests
+    assert not faults, faults[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "href", "requested"),
+    [
+        ("Disallow: /*?sort=", "/list?sort=price&cat=3", None),
+        ("Disallow: /*?sort=", "/list?cat=3&sort=price", "/list?cat=3&sort=price"),
+        ("Disallow: /\nAllow: /i.php?option=b", "/i.php?option=b&a=1", "/i.php?option=b&a=1"),
+        ("Disallow: /*PHPSESSID", "/a?PHPSESSID=1", None),
+        ("Disallow: /*;jsessionid", "/a;jsessionid=1", None),
+        ("Disallow: /(S(", f"{SESSION_FOLDER}/a", None),
+        ("Disallow: /*utm_", "/a?b=1&utm_source=c", None),
+        ("Disallow: /*?$", "/a?", None),
+        ("Disallow: /*?$", "/a", "/a"),
+        ("Disallow: /*&&", "/a?b=1&&c=2", None),
+        ("Disallow: /~user/", "/%7euser/a", None),
+        ("Disallow: /%C3%BC", "/%c3%bc", None),
+        ("Disallow: /a;b", "/a;b?sid=0", None),
+        ("Disallow: /b", "/a?PHPSESSID=1", "/a"),
+    ],
+)
+def test_a_link_that_is_forbidden_as_written_leads_nowhere(
+    rules: str, href: str, requested: str | None
+) -> None:
+    references = References(1, Counter())
+    references.add(href, "", "a")
+    (link,) = references.links(f"{SITE}/", f"{SITE}/", UrlRules())
+    robots = parse_robots_txt(f"User-agent: *\n{rules}".encode())
+    closed = first_forbidden(robots, "gossamer", (link.dst, link.spelling))
+    assert (None if closed else link.dst) == (requested and SITE + requested)
+    assert RobotsJudge(f"User-agent: *\n{rules}").forbids(href) == (requested is None)
+
+
+def test_a_link_with_the_url_itself_opens_a_page() -> None:
+    """Nobody closes somebody else's page by a link that its robots.txt forbids."""
+    assert plainer(None, f"{SITE}/a?utm_source=x") is None
+    assert plainer(f"{SITE}/a?utm_source=x", None) is None
+    assert plainer("b", "a") == "a"
