@@ -187,3 +187,18 @@ def test_robots_of_many_hosts_take_bounded_memory(monkeypatch: pytest.MonkeyPatc
     assert [book.robots(f"http://h{n}", 1) is None for n in (0, 39, 40, 49)] == [1, 1, 0, 0]
     book.record_contact("h49", FetchResult("ok", 0))
     assert book.robots("http://h49", 1) is not None
+
+
+def test_sitemaps_on_other_hosts_are_kept_longer_than_the_file(
+    server: Loopback, crawl: Crawl
+) -> None:
+    body = b"Sitemap: /own.xml\nSitemap: http://a.test/too.xml\nSitemap: HTTP://cdn.test/a/../s.xml"
+    server.answers |= {"/robots.txt": page(body), "/a": page(b"x")}
+    (row,) = crawl([f"{A}/a"]).hosts.values()
+    assert row["sitemaps"] == ["http://cdn.test/s.xml"]
+    other = {"sitemaps": ["http://cdn.test/old.xml"]}
+    unread = {"own_hosts": ("a.test",), "own_robots": False}
+    (row,) = crawl([f"{A}/a"], [known_host("a.test", **other)]).hosts.values()
+    assert row["sitemaps"] == ["http://cdn.test/s.xml"]
+    (row,) = crawl([f"{A}/a"], [known_host("a.test", **other)], **unread).hosts.values()
+    assert row["sitemaps"] == ["http://cdn.test/old.xml"]

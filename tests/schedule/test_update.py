@@ -374,6 +374,28 @@ def test_redirects_count_as_growth_too(site: Site) -> Story:
     assert sorted(found) == targets[:MOST]
 
 
+@shared.story
+@pytest.mark.parametrize("path", ["/{}", "/list?{}"])
+def test_links_of_strangers_displace_none_of_a_host_s_own(site: Site, path: str) -> Story:
+    """Attack: pages near a seed link to any number of URLs of a host. Before, its own were lost."""
+    own = [site.url(path.format(f"z{n}")) for n in range(MOST_QUERIES)]
+    links = [link(url, depth=9) for url in own]
+    links.append(link(own[0], src=site.url("/", "evil"), depth=8))
+    flood = [site.url(path.format(f"{n}")) for n in range(20)]
+    pages = yield after(site, links=[*links, *(link(u, src=site.url("/", "evil")) for u in flood)])
+    assert {*own} <= {*pages}
+
+
+@shared.story
+def test_the_hosts_of_a_domain_are_no_strangers(site: Site) -> Story:
+    of_evil = [link(site.url(f"/{n}", "a.b"), src=site.url("/", "evil")) for n in range(20)]
+    own = site.url("/z", "a.b")
+    of_sibling = [link(own, src=site.url("/", "x.b"), depth=9), link(site.url("/y", "x.b"))]
+    pages = yield after(site, links=[*of_evil, *of_sibling])
+    assert own in pages
+    assert len(pages) == MOST
+
+
 @pytest.mark.spark
 def test_rounds_are_alike_on_a_cluster(spark_engine: Engine, tmp_path: Path) -> None:
     store = Store.create(LocalBackend(tmp_path))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from gossamer.storage import parquet
 from gossamer.tables import HOSTS
 from gossamer.web import robots_txt
-from gossamer.web.urls import host_of
+from gossamer.web.urls import host_of, normalize_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,6 +54,7 @@ class HostRecord:
     bytes: int = 0
     ready_ms: int = 0
     failures: int = 0
+    sitemaps: list[str] | None = None
     touched: bool = False
 
 
@@ -144,7 +145,9 @@ class HostBook:
             depth = depths[host.name]
             wait_s = host.ready_s - now_s if isfinite(host.ready_s) else 0
             row = {name: getattr(record, name) for name in HostRecord.__slots__}
-            row |= {"host": host.name, "robots": files.get(host.name, [])}
+            kept = files.get(host.name, [])
+            row |= {"host": host.name, "robots": kept}
+            row |= {"sitemaps": _sitemaps_elsewhere(host.name, kept) if kept else record.sitemaps}
             row |= {"depth": depth if record.depth is None else record.depth}
             row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}
             rows.append(row)
@@ -158,3 +161,13 @@ class HostBook:
         file = self._robots.pop(origin, None)
         if file is not None:
             self._robots_bytes -= len(file.body)
+
+
+def _sitemaps_elsewhere(host: str, files: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The sitemaps on other hosts that the robots.txt files of a host name, normalised."""
+    found: set[str] = set()
+    for file in files:
+        rules = robots_txt.judge_robots_txt(file["status"], file["body"])
+        if rules is not None and rules.sitemaps:
+            found.update(filter(None, normalize_all(rules.sitemaps, f"{file['origin']}/")))
+    return sorted(url for url in found if host_of(url) != host)

@@ -12,7 +12,8 @@ from gossamer.rules.url_rules import aliases as url_aliases
 from gossamer.schedule import depths
 from gossamer.schedule.due import change_rates, listing_polls
 from gossamer.state import lsm
-from gossamer.tables import PAGES
+from gossamer.tables import HOSTS, LINKS, PAGES
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,6 +39,37 @@ def correct_found_depths(work: Workspace, links: DataFrame, late: DataFrame | No
     is_earlier = F.col("round") < work.round
     corrected = depths.set_present_depths(links.where(is_earlier), lsm.rows_for(work, PAGES, late))
     return links.where(~is_earlier).unionByName(corrected)
+
+
+def believe_dates(work: Workspace, links: DataFrame) -> DataFrame:
+    """Drop the dates that listings give pages of hosts for which they do not speak.
+
+    A listing speaks for its own host, and for hosts whose robots.txt names it (sitemaps.org,
+    "Sitemaps & Cross Submits"), or another listing of its folder, since the parts of a sitemap
+    index lie together. Other people's files may lie at the root of a shared host.
+    """
+    links = links.withColumns({"by": host_column(F.col("src")), "of": host_column(F.col("dst"))})
+    is_own = F.col("by") == F.col("of")
+    dated = links.where(F.col("dated_ms").isNotNull() & ~is_own)
+    foreign, count = work.scratch(dated.select("src", F.col("of").alias("host")).distinct())
+    is_believed = is_own
+    if count:
+        hosts = lsm.rows_for_some(work, HOSTS, foreign.select("host"), ["sitemaps"])
+        named = hosts.select("host", F.explode("sitemaps").alias("sitemap"))
+        sitemap, listing = (F.regexp_replace(n, "^https?:", "") for n in ("sitemap", "src"))
+        folder = F.regexp_extract(sitemap, r"^//[^/?]+/[^?]*/", 0)  # empty at the root
+        is_part = (folder != "") & F.startswith(listing, folder)
+        spoken, count = work.scratch(
+            foreign.join(named, on="host", how="inner")
+            .where((listing == sitemap) | is_part)
+            .select("src", F.col("host").alias("of"), F.lit(True).alias("speaks"))
+            .distinct()
+        )
+        if count:
+            links = links.join(F.broadcast(spoken), on=["src", "of"], how="left")
+            is_believed = is_own | F.coalesce("speaks", F.lit(False))
+    dated_ms = F.when(is_believed, F.col("dated_ms"))
+    return links.withColumn("dated_ms", dated_ms).select(*LINKS.column_names)
 
 
 def link_targets(links: DataFrame, now_ms: int) -> DataFrame:

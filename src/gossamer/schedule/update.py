@@ -48,7 +48,7 @@ def run(work: Workspace) -> StepReport:
     round_ = work.round
     _require_parsed(work, round_)
     with work.step("update", round_) as draft:
-        links = work.read(LINKS.name, round_)
+        links = found_links.believe_dates(work, work.read(LINKS.name, round_))
         virtual = opic.virtual_page(work)
         late = found_links.late_found_sources(work, links)
         news = PageNews.nothing(work, virtual.given)._replace(
@@ -64,7 +64,7 @@ def run(work: Workspace) -> StepReport:
         draft.counts |= lessons.counts
         if met is not None:
             draft.replace["domains"] = met.layers
-        news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work, met))
+        news = _apply_lessons(work, draft, news, lessons, links, domains.domain_rows(work, met))
         news = follow_rules(work, draft, _add_judgements(work, draft, news, links))
         rows, count = work.scratch(new_page_rows(work, news))
         if scoring.load(work.config.update.scoring).needs_worth:
@@ -83,10 +83,11 @@ def add_link_targets(work: Workspace, draft: Draft) -> None:
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
+    unknown = found_links.believe_dates(work, unknown)
     virtual = opic.virtual_page(work)
     news = PageNews.nothing(work, virtual.given)
     news = _add_targets(work, news, depths.set_present_depths(unknown, known))
-    news = _limit_new_urls(work, draft, news, domains.domain_rows(work))
+    news = _limit_new_urls(work, draft, news, unknown, domains.domain_rows(work))
     news = withhold_new(work, news)
     if news.found_count:
         rows, _ = work.scratch(new_page_rows(work, news))
@@ -108,7 +109,8 @@ def set_url_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
         news = PageNews.nothing(work, virtual.given)
         changed_rule = switched_listed_rule(work, rule, enabled=enabled)
         lessons = apply_rules(work, changed_rule, 1, news.answers, news.found)
-        news = _apply_lessons(work, draft, news, lessons, domains.domain_rows(work))
+        none = work.engine.read([], LINKS.ddl)
+        news = _apply_lessons(work, draft, news, lessons, none, domains.domain_rows(work))
         draft.counts["pages"] = 0
         if news.alias_changes is not None:
             rows, count = work.scratch(new_page_rows(work, news))
@@ -171,19 +173,24 @@ def _add_known_and_flows(
 
 
 def _apply_lessons(
-    work: Workspace, draft: Draft, news: PageNews, lessons: Lessons, known_domains: DataFrame
+    work: Workspace,
+    draft: Draft,
+    news: PageNews,
+    lessons: Lessons,
+    links: DataFrame,
+    known_domains: DataFrame,
 ) -> PageNews:
     """Add what rules for URLs change, and drop the new URLs that exceed a limit."""
     draft.replace |= lessons.replace
     news = _with_alias_changes(work, news, lessons.alias_changes)
-    return _limit_new_urls(work, draft, news, known_domains)
+    return _limit_new_urls(work, draft, news, links, known_domains)
 
 
 def _limit_new_urls(
-    work: Workspace, draft: Draft, news: PageNews, known_domains: DataFrame
+    work: Workspace, draft: Draft, news: PageNews, links: DataFrame, known_domains: DataFrame
 ) -> PageNews:
     found, count = limit_new_urls(
-        work, news.found, news.found_count, news.before, known_domains, draft.counts
+        work, news.found, news.found_count, news.before, known_domains, draft.counts, links
     )
     return news._replace(found=found, found_count=count)
 

@@ -181,6 +181,11 @@ HOSTS = Dataset(
             "robots.txt of its origins: when it was fetched, the HTTP status (0: no answer), the "
             "body of a 200; kept for at most a day",
         ),
+        Column(
+            "sitemaps",
+            "array<string>",
+            "the sitemaps on other hosts that its robots.txt named when it was last read",
+        ),
         Column("crawl_delay_s", "double", "the delay that robots.txt requests"),
         Column("ready_ms", "long", "earliest time of the next contact"),
         Column("failures", "int", "failures in a row"),

@@ -34,11 +34,12 @@ def limit_new_urls(
     known: DataFrame,
     known_domains: DataFrame,
     counts: dict[str, int],
+    links: DataFrame,
 ) -> tuple[DataFrame, int]:
     """The found URLs that are within the growth limits, and their number.
 
-    `found` are materialised, so many `rows`; `known` are the rows of all known pages among them.
-    Dropped ones are counted in `counts`.
+    `found` are materialised, so many `rows`, and `links` lead to them; `known` are the rows of all
+    known pages among them. Dropped ones are counted in `counts`.
     """
     for growth in growth_limits(work, known_domains):
         if rows <= growth.least:
@@ -46,7 +47,9 @@ def limit_new_urls(
         dropped = 0
         crowded, groups = work.scratch(growth.crowds(found))
         if groups:
-            excess, dropped = work.scratch(urls_beyond_limit(found, known, crowded, growth.key))
+            own = owners_targets(links, crowded, growth.key)
+            beyond = urls_beyond_limit(found, known, crowded, growth.key, own)
+            excess, dropped = work.scratch(beyond)
         if dropped:
             found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
             counts[f"dropped_{growth.reason}"] = dropped
@@ -113,16 +116,36 @@ def crowded_domains(
     )
 
 
+def owners_targets(links: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
+    """The targets in crowded groups to which a page of the same host or group links: `url`."""
+    src, dst = host_column(F.col("src")), host_column(F.col("dst"))
+    ends = links.where("NOT nofollow").select(
+        F.col("dst").alias("url"), src.alias("src_host"), dst.alias("dst_host")
+    )
+    groups = F.broadcast(crowded.select("key", "group"))
+    linked = groups.join(ends.withColumn("key", key), on="key", how="inner").drop("key")
+    of_source = F.broadcast(
+        crowded.select(F.col("key").alias("src_host"), F.col("group").alias("of"))
+    )
+    is_own = (F.col("src_host") == F.col("dst_host")) | (F.col("group") == F.col("of"))
+    return of_source.join(linked, on="src_host", how="right").where(is_own).select("url").distinct()
+
+
 def urls_beyond_limit(
-    found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column
+    found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column, own: DataFrame
 ) -> DataFrame:
     """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
 
-    Those nearest to a seed are kept, then those with the most inlinks, then in URL order.
+    Those to which their owner links (`own`) are kept, so that nobody else decides what he may add;
+    then those nearest to a seed, then those with the most inlinks, then in URL order.
     """
     suspects = found.withColumn("key", key).join(F.broadcast(crowded), on="key", how="inner")
-    order = Window.partitionBy("group").orderBy("found_depth", F.desc("found_inlinks"), "url")
-    placed = suspects.join(known.select("url"), on="url", how="left_anti").withColumn(
+    # Fact (Sail 0.7.2): a literal in place of this column is one after the join, too.
+    owned = own.withColumn("owned", F.col("url")).join(suspects, on="url", how="right")
+    order = Window.partitionBy("group").orderBy(
+        F.col("owned").isNull(), "found_depth", F.desc("found_inlinks"), "url"
+    )
+    placed = owned.join(known.select("url"), on="url", how="left_anti").withColumn(
         "place", F.row_number().over(order)
     )
     return placed.where(F.col("place") > F.col("most")).select("url")
