@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DDL = (
     "url string, rank int, text string, canonical string, by_body boolean, found_ms long, "
-    "is_mirrored boolean"
+    "is_mirrored boolean, first_ms long, domain string, voters int, host string"
 )
 
 
@@ -73,7 +73,7 @@ CASES = {
 def survivors(work: Workspace, pages: Iterable[Page]) -> dict[str, str | None]:
     pages = list(pages)
     rows = [
-        (each.url, float(each.rank), each.text, each.canonical, False, 0, False)
+        (each.url, float(each.rank), each.text, each.canonical, False, 0, False, 0, "d", 0, "d")
         for each in pages
         if each.left_out is None
     ]
@@ -188,7 +188,10 @@ def test_documents_become_dispositions(work: Workspace) -> None:
 
 
 def test_copies_lend_anchors(work: Workspace) -> None:
-    """The page's own anchors come first, then those of its copies, then those of its versions."""
+    """The page's own anchors come first, then those of its copies, then those of its versions.
+
+    Of copies, the best of each come before the second of any.
+    """
     names = {
         "a version": ["5"],
         "own": ["", "1"],
@@ -215,7 +218,7 @@ def test_copies_lend_anchors(work: Workspace) -> None:
     pages = work.engine.spark.createDataFrame([("own",), ("other",), ("none",)], "url string")
     found = by_url(collect_anchors(work, pages, dispositions))
     assert {url: row["anchors"] for url, row in found.items()} == {
-        "own": ["1", "2", "3", "4", "5"],
+        "own": ["1", "2", "4", "3", "5"],
         "other": [],
     }
 

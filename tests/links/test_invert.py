@@ -104,16 +104,17 @@ def test_a_page_that_loses_its_last_link_has_none(work: Workspace) -> None:
 def test_a_listed_page_that_goes_is_replaced_by_one_that_was_not_listed(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    put(work, 1, {src: {9: str(src)} for src in range(6)})
+    invert.run(work)
+    best, second, third, fourth, fifth, _ = inlinks(work)[page(9)][1]
     monkeypatch.setattr(invert, "MAX_SOURCES", 2)
     monkeypatch.setattr(invert, "RESERVE", 1)
-    put(work, 1, {src: {9: str(src)} for src in range(4)})
-    invert.run(work)
-    put(work, 2, {1: {}, 5: {9: "5"}})
-    invert.run(work)
-    assert inlinks(work) == {page(9): (4, [(page(0), "0"), (page(2), "2")])}
-    put(work, 3, {3: {}})
-    invert.run(work)
-    assert inlinks(work) == {page(9): (3, [(page(0), "0"), (page(2), "2")])}
+    for round_, (gone, listed) in enumerate(
+        [(fifth, [best, second]), (second, [best, third]), (third, [best, fourth])], 2
+    ):
+        put(work, round_, {int(gone[1]): {}})
+        invert.run(work)
+        assert inlinks(work) == {page(9): (7 - round_, listed)}
 
 
 @pytest.mark.folder

@@ -120,8 +120,9 @@ def run_history(work: Workspace, seed: int, rounds: int = 8) -> Counter[str]:
     work.config = structs.replace(work.config, update=UpdateConfig(merge_share=1))
     with ExitStack() as patches:
         for module, name, value in (
-            *((invert, "FEW_LINKS", 0), (invert, "MAX_SOURCES", 2), (invert, "RESERVE", 1)),
-            *((indexed_rows, "MIN_TIERED", 10), (compaction.step, "FEW", 3)),
+            # Not MAX_SOURCES: of more links than a row holds, it is a sample of when they came.
+            *((invert, "FEW_LINKS", 0), (indexed_rows, "MIN_TIERED", 10)),
+            (compaction.step, "FEW", 3),
             (indexed_rows, "DRIFT", 0.5 if seed % 2 else 0.1),
         ):
             patches.enter_context(patch.object(module, name, value))
@@ -191,9 +192,12 @@ def _searchable(work: Workspace) -> dict[str, Any]:
         shown = math.log2(1 + row.pop("static_rank"))
         row["static_rank"] = pytest.approx(shown, abs=2 * indexed_rows.DRIFT)
     found: dict[str, Any] = {
-        "inlinks": inlinks(work),
+        # Rows hold all links, but in the order of ranks as of when they were written.
+        "inlinks": {url: (count, sorted(held)) for url, (count, held) in inlinks(work).items()},
         "farms": sorted(map(tuple, work.read(FARMS.name).collect())),
-        "survivors": by_url(lsm.current(work, DISPOSITIONS).drop("rank_class", "similarity")),
+        "survivors": by_url(
+            lsm.current(work, DISPOSITIONS).drop("rank_class", "similarity", "titled_ms")
+        ),
         "indexed": indexed,
     }
     for table in (RANKS, HOST_RANKS):

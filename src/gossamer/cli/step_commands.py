@@ -129,7 +129,7 @@ def harvest(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make what was crawled searchable: run all steps from `invert` to `index`.
+    """Make what was crawled searchable: run all steps from `graph` to `index`.
 
     `gossamer crawl` does this after its rounds. The steps look at what has changed since
     they ran last. With --all they ignore what they have made before, which stays in use

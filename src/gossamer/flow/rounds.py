@@ -63,10 +63,10 @@ def _rank(work: Workspace) -> StepReport:
 
 
 HARVEST: Mapping[str, Step] = {
-    "invert": invert.run,
     "graph": _graph,
     "farms": farms.run,
     "rank": _rank,
+    "invert": invert.run,
     "boilerplate": boilerplate.run,
     "dedup": dedup.run,
     "index": index.run,

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.format.analysis import OTHER, STEMMERS
 from gossamer.index.format.layout import FIRST
+from gossamer.links import domains
 from gossamer.state import lsm, unread
 from gossamer.tables import DOCUMENTS, INLINKS
 from gossamer.web.urls import host_column
@@ -40,18 +41,19 @@ KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
 
 def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
-    """The `anchors` of pages (`url`): the first `index.anchors` texts of links that are not empty.
+    """The `anchors` of pages (`url`): the best `index.anchors` texts of links that are not empty.
 
     Links to a page come before links to others, which it stands for: first those with the same
-    content, then older versions. So a page is also found by what links call its versions, such as
-    `3.9 docs`, and they replace no other anchor.
+    content, then older versions, the best link of each first. So a page is also found by what links
+    call its versions, such as `3.9 docs`, and they replace no other anchor. Whoever copies a page
+    says what links call the copy: all copies on another domain add at most three anchors.
 
     `dispositions`: rows of the pages that these stand for, and of others; both materialised. Pages
     without anchors may be left out.
     """
     most = work.config.index.anchors
     copies = dispositions.where("disposition = 'dropped_duplicate'")
-    copies = copies.select("url", "survivor", "reason")
+    copies = _add_owners(work, copies.select("url", "survivor", "reason"))
     targets = pages.select("url").union(copies.select("url"))
     linked = lsm.rows_for_some(work, INLINKS, targets, ["sources"])
     inlinks = linked.select(F.col("dst").alias("url"), "sources.anchor")
@@ -59,12 +61,17 @@ def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) 
     own = pages.select("url").join(
         inlinks.select("url", F.slice(texts, 1, most).alias("anchors")), on="url", how="inner"
     )
-    in_turn = F.col("reason") == "version", "url", "number"
+    in_turn = F.col("reason") == "version", "number", "url"
     place = F.row_number().over(Window.partitionBy("survivor").orderBy(*in_turn))
+    of_owner = F.row_number().over(Window.partitionBy("survivor", "owner").orderBy(*in_turn))
     of_copies = (
         copies.join(inlinks, on="url", how="inner")
-        .select("url", "survivor", "reason", F.posexplode("anchor").alias("number", "anchor"))
+        .select("*", F.posexplode("anchor").alias("number", "text"))
+        .drop("anchor")
+        .withColumnRenamed("text", "anchor")
         .where("anchor <> ''")
+        .withColumn("of_owner", of_owner)
+        .where(F.col("owner").isNull() | (F.col("of_owner") <= domains.LINKS_PER_DOMAIN))
         .withColumn("place", place)
         .where(F.col("place") <= most)
         .groupBy(F.col("survivor").alias("url"))
@@ -74,6 +81,23 @@ def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) 
     both = F.concat("anchors", "more")
     return own.join(of_copies, on="url", how="full_outer").select(
         "url", F.slice(F.coalesce(both, "anchors", "more"), 1, most).alias("anchors")
+    )
+
+
+def _add_owners(work: Workspace, copies: DataFrame) -> DataFrame:
+    """Add `owner`: the registrable domain of a copy; null if it is that of the `survivor`."""
+    hosted = copies.withColumns(
+        {"host": host_column(F.col("url")), "other": host_column(F.col("survivor"))}
+    )
+    names = hosted.where("host <> other").select(F.explode(F.array("host", "other")).alias("host"))
+    owned = domains.add_voters(work, names.distinct())
+    others = owned.select(F.col("host").alias("other"), F.col("domain").alias("of_survivor"))
+    owner = F.when(F.col("domain") != F.col("of_survivor"), F.col("domain"))
+    with_owners = F.broadcast(owned).join(hosted, on="host", how="right")
+    return (
+        F.broadcast(others)
+        .join(with_owners, on="other", how="right")
+        .select(*copies.columns, owner.alias("owner"))
     )
 
 
@@ -113,7 +137,9 @@ def desired_rows(
         documents.select("url", "round", "host", "language"), on=["url", "round"], how="inner"
     ).join(languages, on="host", how="left")
     # Sail's xxhash64 fails on a constant column, which the anchors are if there are no links.
-    anchor_texts = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
+    # Their order, by the ranks of hosts, is not in the index.
+    texts = F.array_join(F.sort_array("anchors"), "\n")
+    anchor_texts = F.concat("url", F.coalesce(texts, F.lit("")))
     numbers = (F.col(name).cast("string") for name in ("copies", "versions"))
     copies = F.concat_ws(" ", "url", *numbers, F.array_join("copy_hosts", " "))
     found = add_copies(found.join(anchors, on="url", how="left"), dispositions)

@@ -46,6 +46,10 @@ FULL_LINKS = 100
 """Voters that give a domain the full budget, which is this many times the budget with one voter."""
 
 
+LINKS_PER_DOMAIN = 3
+"""Links of a registrable domain that are heard of all that it has to a page of others."""
+
+
 class DomainChanges(NamedTuple):
     """The changes of a round to `domains`."""
 
@@ -57,7 +61,13 @@ class DomainChanges(NamedTuple):
 
 def add_domains(work: Workspace, hosts: DataFrame) -> DataFrame:
     """Add the column `domain` to rows with a column `host`: its registrable domain."""
-    return work.map_rows(hosts, _add_domain, "domain string", adds=True)[0]
+    return work.map_rows(hosts, partial(_add_domain, registrable), "domain string", adds=True)[0]
+
+
+def add_voters(work: Workspace, hosts: DataFrame) -> DataFrame:
+    """As `add_domains`, but all users of a provider, such as github.io, are of one domain."""
+    voter = partial(registrable, only_icann=True)
+    return work.map_rows(hosts, partial(_add_domain, voter), "domain string", adds=True)[0]
 
 
 def hosts_of_large_domains(work: Workspace, hosts: DataFrame, size: str, most: int) -> DataFrame:
@@ -168,9 +178,11 @@ def _map_distinct(name_of: Callable[[str], str], hosts: pa.Array) -> pa.Array:
     return names.take(encoded.indices)
 
 
-def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _add_domain(
+    name_of: Callable[[str], str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        domains = _map_distinct(registrable, batch.column("host"))
+        domains = _map_distinct(name_of, batch.column("host"))
         yield pa.RecordBatch.from_arrays(
             [*batch.columns, domains], names=[*batch.schema.names, "domain"]
         )

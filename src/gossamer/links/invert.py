@@ -1,10 +1,17 @@
 """invert: links → inlinks. The pages that link to each page, with their anchor texts.
 
+A front page may have millions of links, of which a row lists MAX_SOURCES. Whoever owns a domain
+gets any number of URLs and host names, so no name helps a link to a place: the best
+LINKS_PER_DOMAIN links of each domain come first, by the rank of the linking host. Further links of
+the page's own host follow as far as there are places, but no further ones of other domains.
+
 Up to FEW_LINKS are all inverted. Of more, once they were, only those that changed are: links of
 pages that answered or were parsed since. Most of such a page's links stay as they are, so few rows
-change. A row lists the first MAX_SOURCES linking pages, and holds as many as RESERVE further ones,
-which take the places of those that go. If it holds fewer than link to the page, and has too few
-left to list, all links to this page are read again.
+change. A row holds as many as RESERVE further links, which take the places of those that go. If it
+holds fewer than link to the page, and has too few left to list, all links to this page are read
+again. So a row with all links to its page is as if it was made anew, but one with more is a sample:
+ranks count as of when a link came, and if a domain loses its best links, others that the row does
+not hold take their places only when all are read again.
 """
 
 from __future__ import annotations
@@ -14,12 +21,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.links import current_links
+from gossamer.links import current_links, domains
 from gossamer.state import lsm, unread
-from gossamer.tables import INLINKS, INVERTED, LINKS, RESPONSES
+from gossamer.tables import HOST_RANKS, INLINKS, INVERTED, LINKS, RESPONSES
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Workspace
@@ -28,10 +36,15 @@ if TYPE_CHECKING:
 FEW_LINKS = 100_000
 """So many are sorted at once, sooner than the queries for what changed would be planned."""
 MAX_SOURCES = 200
-"""Linking pages listed per page, the first by URL: a front page may have millions."""
+"""Linking pages listed per page."""
 RESERVE = 100
 """Linking pages held beyond those. To read the links to a page again takes a pass over all links,
-and a page that has so many links gains as many of the first ones as it loses."""
+and a page that has so many links gains as many of the best ones as it loses."""
+BEST, OWN, BEYOND = 0, 1, 2
+"""Classes of links, in their order: the best ones of each domain, others of the page's own host,
+and others of other hosts, which are held but not listed."""
+MOST_LINKS = 1 << 40
+"""More than any page has."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -41,7 +54,9 @@ def run(work: Workspace) -> StepReport:
     new = unread.unread_inputs(work, INVERTED, read, anew=anew)
     with work.step("invert", work.round) as draft:
         if new.anew:
-            layer = work.write(invert_links(current_links.votes(work)), INLINKS.name, work.round)
+            hosts = standing_hosts(work, work.read(LINKS.name))
+            rows = invert_links(current_links.votes(work), hosts)
+            layer = work.write(rows, INLINKS.name, work.round)
             lsm.draft_layer(work, draft, INLINKS, layer, anew=True)
             draft.counts["pages"] = layer.rows
         else:
@@ -52,35 +67,85 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def invert_links(links: DataFrame) -> DataFrame:
-    """The rows of `inlinks`: per target, the number of links and the first of them."""
-    return _inlink_rows(_first_links(links))
+def standing_hosts(work: Workspace, links: DataFrame) -> DataFrame:
+    """The hosts that link, and their `standing`: their places by rank, from 1.
+
+    `domain` is the standing of the first host of the domain; users of a provider are of one.
+    """
+    hosts = links.select(host_column(F.col("src")).alias("host")).distinct()
+    ranks = work.read(HOST_RANKS.name).select("host", "rank")
+    owned = ranks.join(domains.add_voters(work, hosts), on="host", how="right")
+    by_rank = Window.partitionBy(F.lit(0)).orderBy(F.desc_nulls_last("rank"), F.xxhash64("host"))
+    # One partition on purpose: there are far fewer hosts than links.
+    placed = owned.withColumn("standing", F.row_number().over(by_rank))
+    first = F.min("standing").over(Window.partitionBy("domain"))
+    return work.scratch(placed.select("host", "standing", first.alias("domain")))[0]
 
 
-def _first_links(links: DataFrame) -> DataFrame:
-    """Per `dst`, the `count` of links, and the first `held` ones."""
-    to_dst = Window.partitionBy("dst")
-    return (
-        links.select(
-            "dst",
-            F.struct("src", "anchor").alias("source"),
-            F.row_number().over(to_dst.orderBy("src")).alias("place"),
-            F.count("*")
-            .over(to_dst.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing))
-            .alias("count"),
-        )
-        .where(F.col("place") <= MAX_SOURCES + RESERVE)
+def invert_links(links: DataFrame, hosts: DataFrame) -> DataFrame:
+    """The rows of `inlinks`. `hosts`: the `standing_hosts` of these links."""
+    return _inlink_rows(_placed_links(links, hosts))
+
+
+def _placed_links(links: DataFrame, hosts: DataFrame) -> DataFrame:
+    """Links with their `class`, their number `within` it, their `place` and their `count`."""
+    of_page = Window.partitionBy("dst")
+    in_order = of_page.orderBy("domain", "standing", "draw")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    whole = of_page.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    linking = links.withColumns(
+        {"host": host_column(F.col("src")), "draw": F.xxhash64(F.concat_ws(" ", "src", "dst"))}
+    )
+    standing = F.broadcast(hosts).join(linking, on="host", how="inner")
+    # All in one order: a window per page and domain would have as many partitions as links.
+    numbered = standing.select(
+        *(*links.columns, "domain", "standing", "draw"),
+        (F.col("host") == host_column(F.col("dst"))).alias("is_own"),
+        F.row_number().over(in_order).alias("number"),
+        F.lag("domain").over(in_order).alias("before"),
+        F.lag("domain", domains.LINKS_PER_DOMAIN).over(in_order).alias("long_before"),
+        F.count("*").over(whole).alias("count"),
+    )
+    beyond = F.when(F.col("is_own"), OWN).otherwise(BEYOND)
+    is_beyond = F.col("long_before").eqNullSafe(F.col("domain"))
+    classed = numbered.withColumn("class", F.when(is_beyond, beyond).otherwise(BEST))
+    best, own = (F.sum((F.col("class") == each).cast("long")).over(so_far) for each in (BEST, OWN))
+    counted = classed.withColumns({"best": best, "own": own})
+    within = (
+        F.when(F.col("class") == BEST, F.col("best"))
+        .when(F.col("class") == OWN, F.col("own"))
+        .otherwise(F.col("number") - F.col("best") - F.col("own"))
+    )
+    place = F.col("class") * F.lit(MOST_LINKS) + F.col("number")
+    return counted.withColumns({"within": within, "place": place})
+
+
+def _inlink_rows(placed: DataFrame) -> DataFrame:
+    """The rows of `inlinks`, from `_placed_links`."""
+    is_first = ~F.col("before").eqNullSafe(F.col("domain"))
+    listed = F.count_if(F.col("class") < BEYOND).cast("int")
+    rows = (
+        placed.where(F.col("within") <= MAX_SOURCES + RESERVE)
         .groupBy("dst")
-        .agg(F.max("count").alias("count"), F.sort_array(F.collect_list("source")).alias("held"))
+        .agg(
+            F.max("count").alias("count"),
+            F.sort_array(F.collect_list(F.struct("place", "src", "anchor"))).alias("held"),
+            F.least(listed, F.lit(MAX_SOURCES)).alias("listed"),
+            F.count_if(is_first & ~F.col("is_own")).cast("int").alias("domains"),
+        )
+    )
+    return rows.select(
+        "dst",
+        "count",
+        _without_places(F.slice("held", F.lit(1), F.col("listed"))).alias("sources"),
+        _without_places(F.slice("held", F.col("listed") + 1, F.lit(RESERVE))).alias("further"),
+        "domains",
     )
 
 
-def _inlink_rows(held: DataFrame) -> DataFrame:
-    return held.select(
-        "dst",
-        "count",
-        F.slice("held", 1, MAX_SOURCES).alias("sources"),
-        F.slice("held", MAX_SOURCES + 1, RESERVE).alias("further"),
+def _without_places(links: Column) -> Column:
+    return F.transform(
+        links, lambda link: F.struct(link["src"].alias("src"), link["anchor"].alias("anchor"))
     )
 
 
@@ -92,35 +157,46 @@ def update_rows(work: Workspace, new: Inputs) -> DataFrame:
     by_dst = arcs.groupBy("dst").agg(
         F.sum(F.col("is").cast("long") - F.col("was").cast("long")).alias("more")
     )
-    columns = ("count", "sources", "further")
-    stored = lsm.rows_for_some(work, INLINKS, arcs.select("dst"), columns)
+    stored = lsm.rows_for_some(work, INLINKS, arcs.select("dst"), ("count", "sources", "further"))
     further = F.coalesce("further", F.slice("sources", 1, 0))  # null in rows of older versions
     known = stored.select("dst", "count", F.concat("sources", further).alias("held"))
     listed = known.select("dst", F.explode("held").alias("source"))
-    listed = listed.select("dst", "source.src", "source.anchor")
-    # Of more links than it holds, a row has the first ones. It has no place for those after them.
-    cut_off = known.where(F.col("count") > F.size("held"))
-    ends = cut_off.select("dst", F.element_at("held", -1)["src"].alias("end"))
-    came = ends.join(arcs.where("is"), on="dst", how="right").where("end IS NULL OR src <= end")
-    sources = listed.join(arcs, on=["dst", "src"], how="left_anti").unionByName(
-        came.select("dst", "src", "anchor")
-    )
-    none = F.filter("known", lambda _: F.lit(False))
-    rows, _ = work.scratch(
-        by_dst.join(known.withColumnRenamed("held", "known"), on="dst", how="left")
-        .join(_first_links(sources).select("dst", "held"), on="dst", how="left")
-        .select(
-            "dst",
-            (F.coalesce("count", F.lit(0)) + F.col("more")).alias("count"),
-            F.coalesce("held", none).alias("held"),
+    listed = listed.select("dst", "source.src", "source.anchor", F.lit(True).alias("is_known"))
+    is_whole = (F.col("count") <= F.size("held")).alias("is_known")
+    came = known.select("dst", is_whole).join(arcs.where("is"), on="dst", how="right")
+    links, _ = work.scratch(
+        listed.join(arcs, on=["dst", "src"], how="left_anti").unionByName(
+            came.select(
+                "dst", "src", "anchor", F.coalesce("is_known", F.lit(True)).alias("is_known")
+            )
         )
     )
-    enough = F.size("held") >= F.least(F.col("count"), F.lit(MAX_SOURCES))
+    placed = _placed_links(links, standing_hosts(work, links))
+    # Of links that are not all there are, the best are known up to the last that was held.
+    known_until = F.max(F.when(F.col("is_known"), F.col("place"))).over(Window.partitionBy("dst"))
+    certain = placed.withColumn("until", known_until).where(F.col("place") <= F.col("until"))
+    best = _inlink_rows(certain).drop("count")
+    counts = by_dst.join(known, on="dst", how="left").select(
+        "dst",
+        (F.coalesce("count", F.lit(0)) + F.col("more")).alias("count"),
+        F.filter("held", lambda _: F.lit(False)).alias("none"),
+    )
+    rows, _ = work.scratch(
+        best.join(counts, on="dst", how="right").select(
+            "dst",
+            "count",
+            *(F.coalesce(name, "none").alias(name) for name in ("sources", "further")),
+            F.coalesce("domains", F.lit(0)).alias("domains"),
+        )
+    )
+    held = F.size("sources") + F.size("further")
+    enough = held >= F.least(F.col("count"), F.lit(MAX_SOURCES))
     again, some = work.scratch(rows.where(~enough).select("dst"))
     if not some:
-        return _inlink_rows(rows)
-    whole = _first_links(current_links.votes_for(work, again))
-    return _inlink_rows(rows.where(enough).unionByName(whole))
+        return rows
+    votes, _ = work.scratch(current_links.votes_for(work, again))
+    whole = invert_links(votes, standing_hosts(work, votes))
+    return rows.where(enough).unionByName(whole)
 
 
 def changed_links(work: Workspace, new: Inputs) -> DataFrame:

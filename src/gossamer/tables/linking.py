@@ -37,7 +37,7 @@ INLINKS = Dataset(
     "the pages that link to each page, with their anchor texts",
     key=("dst",),
     writer="invert",
-    readers=("index",),
+    readers=("dedup", "index"),
     newest_wins=True,
     columns=(
         Column("dst", "string", "the page"),
@@ -45,13 +45,15 @@ INLINKS = Dataset(
         Column(
             "sources",
             "array<struct<src:string,anchor:string>>",
-            "linking pages and their anchor texts, at most 200, in the order of their URLs",
+            "linking pages and their anchor texts, at most 200, and at most 3 of a registrable "
+            "domain that are not of the page's own host; by the ranks of their hosts",
         ),
         Column(
             "further",
             "array<struct<src:string,anchor:string>>",
-            "the linking pages after these, at most 100, which take the places of those that go",
+            "further linking pages, at most 100, which take the places of those that go",
         ),
+        Column("domains", "int", "linking registrable domains among all these"),
     ),
     group_rows=8_192,
 )
