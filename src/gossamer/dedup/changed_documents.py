@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from gossamer.dedup.disposition_layers import FINDABLE
 from gossamer.dedup.mirrors import add_places
+from gossamer.dedup.near_duplicates import title_words
 from gossamer.dedup.own_texts import texts_with_boilerplate
 from gossamer.dedup.versions import add_families
 from gossamer.links import domains
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Workspace
 
-STATE_COLUMNS = ("url", "status", "found_ms")
+STATE_COLUMNS = ("url", "status", "found_ms", "stored_ms")
 """Columns of `pages` that they need."""
 NEWEST_COLUMNS = (
     *("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title"),
@@ -38,6 +39,7 @@ NEWEST_COLUMNS = (
 """Columns of `documents` that the decisions need, from the newest round of each URL."""
 DOCUMENT_COLUMNS = (
     *("url", "round", "text", "by_body", "title", "canonical", "unfit", "unavailable_after_ms"),
+    "titled_ms",
 )
 """Columns of `dispositions` that describe the document."""
 DECIDED_LATER = (
@@ -63,6 +65,7 @@ def changed_documents(
     if inputs.anew:
         before = work.engine.read([], DISPOSITIONS.ddl)
         rows = new.join(_page_states(lsm.current(work, PAGES)), on="url", how="left")
+        rows = rows.withColumn("titled_ms", F.lit(None).cast("long"))
     else:
         new, _ = work.scratch(new)
         own_texts = work.engine.read(inputs.paths(work, OWN_TEXTS), OWN_TEXTS.ddl)
@@ -153,18 +156,24 @@ def _new_page_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFr
 
 def _join_new_and_known(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
     """The documents of these pages with their states: new ones, or those that were known."""
-    known = before.select("url", F.col("round").alias("known_round"))
+    known = before.select("url", "titled_ms", F.col("round").alias("known_round"), "title")
+    known = known.withColumnRenamed("title", "known_title")
+    is_other = title_words(F.col("title")) != title_words(F.col("known_title"))
+    is_retitled = F.col("known_round").isNotNull() & is_other
     # A page that was parsed late may have been fetched again, and parsed, meanwhile.
     newer = (
         known.join(new, on="url", how="right")
         .where(F.coalesce(F.col("known_round") <= F.col("round"), F.lit(True)))
-        .drop("known_round")
+        .withColumn("is_retitled", is_retitled)
+        .drop("known_round", "known_title")
     )
     others = before.join(newer.select("url"), on="url", how="left_anti").select(*DOCUMENT_COLUMNS)
     documents = newer.withColumn("is_new", F.lit(True)).unionByName(
-        others.withColumn("is_new", F.lit(False))
+        others.withColumns({"is_new": F.lit(False), "is_retitled": F.lit(False)})
     )
-    return documents.join(pages, on="url", how="left")
+    titled_ms = F.when(F.col("is_retitled"), F.col("stored_ms")).otherwise(F.col("titled_ms"))
+    rows = documents.join(pages, on="url", how="left").withColumn("titled_ms", titled_ms)
+    return rows.drop("is_retitled", "stored_ms")
 
 
 def _newly_unavailable(work: Workspace, known: DispositionLayers, urls: DataFrame) -> DataFrame:

@@ -12,6 +12,7 @@ from gossamer.dedup import equal_texts, mirrors, near_duplicates, versions
 from gossamer.dedup.affected_pages import add_rank_classes
 from gossamer.dedup.disposition_layers import FINDABLE
 from gossamer.dedup.disposition_rows import decide_dispositions
+from gossamer.dedup.survivors import add_owners
 from gossamer.tables import OWN_TEXTS
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def findable_pages(rows: DataFrame) -> DataFrame:
     scoped = F.when(F.col("scope") == "", F.col("text")).otherwise(F.xxhash64("scope", "text"))
     return rows.where(FINDABLE).select(
         *("url", "round", "title", "scope", "canonical", "found_ms", "by_body", "families"),
+        F.coalesce("titled_ms", "found_ms").alias("first_ms"),
         F.col("compared").alias("text_hash"),
         scoped.alias("text"),
         F.lit(False).alias("is_mirrored"),
@@ -92,7 +94,8 @@ def _find_duplicates(
     left = standing.where("text_hash IS NOT NULL")
     shared, number = work.scratch(equal_texts.pages_with_shared_texts(standing))
     if number:
-        equal, number = work.scratch(equal_texts.equal_duplicates(shared))
+        owned, _ = work.scratch(add_owners(work, shared))
+        equal, number = work.scratch(equal_texts.equal_duplicates(owned))
         left = _leave_out(left, equal) if number else left
         yield equal
     may_be_near = work.store.manifest.layers(OWN_TEXTS.name) or not similar.is_empty()

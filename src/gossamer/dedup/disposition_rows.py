@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from gossamer.dedup import disposition_layers
 from gossamer.engine.engine import engine_errors
 from gossamer.tables import DISPOSITIONS
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_COPIES = 100
 """Pages that a survivor names; it counts all of them."""
+COPIES_PER_HOST = 3
 DOCUMENTS, DUPLICATE = "documents", "duplicate_"
 """Names of counts: of all documents, and before each reason."""
 _DECIDED = ("disposition", "survivor", "reason", "similarity")
@@ -43,17 +45,31 @@ def decide_dispositions(pages: DataFrame, fit: DataFrame, dropped: DataFrame | N
         none = {c.name: F.lit(None).cast(c.type) for c in DISPOSITIONS.columns if c.name in later}
         return _finish_rows(rest.withColumns(none))
     rest = pages.drop(*_DECIDED[1:], *_COPIES, "rank_class")
-    for joined in (dropped, _list_copies(dropped), ranks):
+    for joined in (dropped, _list_copies(dropped, pages.select("url", "found_ms")), ranks):
         rest = joined.join(rest, on="url", how="right")
     return _finish_rows(rest)
 
 
-def _list_copies(dropped: DataFrame) -> DataFrame:
-    """The columns _COPIES of pages (`url`) that stand for dropped ones."""
+def _list_copies(dropped: DataFrame, found: DataFrame) -> DataFrame:
+    """The columns _COPIES of pages (`url`) that stand for dropped ones. `found`: when these were.
+
+    Copies on other hosts are named by when they were found, and of each host COPIES_PER_HOST before
+    further ones of any: a page that somebody copies to many URLs still names the others.
+    """
     is_version = F.col("reason") == "version"
-    first = Window.partitionBy("survivor").orderBy(F.desc(is_version), F.length("url"), "url")
+    host = host_column(F.col("url"))
+    shortest = F.length("url"), F.col("url")
+    of_host = Window.partitionBy("survivor", is_version, host).orderBy(*shortest)
+    is_own = host == host_column(F.col("survivor"))
+    is_further = ~is_own & (F.col("of_host") > COPIES_PER_HOST)
+    first_ms = F.when(~is_own, F.col("found_ms"))
+    first = Window.partitionBy("survivor").orderBy(
+        F.desc(is_version), is_further, F.asc_nulls_first(first_ms), *shortest
+    )
     return (
-        dropped.withColumn("place", F.row_number().over(first))
+        found.join(dropped, on="url", how="right")
+        .withColumn("of_host", F.row_number().over(of_host))
+        .withColumn("place", F.row_number().over(first))
         .groupBy(F.col("survivor").alias("url"))
         .agg(
             F.count("*").alias("copy_count"),

@@ -3,8 +3,9 @@
 A host is a mirror of another if most paths that both have lead to equal texts (Bharat and Broder,
 "Mirror, mirror on the Web: a study of host pairs with replicated content", WWW8, 1999). Candidates
 are hosts that have several equal texts at equal paths. Among all hosts that have such a page, the
-one with the highest rank, to which others link most, is taken for the original. So there is one
-pair per page, and never all pairs of many hosts.
+one on whose domain it was found first is taken for the original; of several hosts of a domain, the
+one with the highest rank, to which others link most. So there is one pair per page, and never all
+pairs of many hosts. Of two hosts, the one that was first at most paths is the original.
 
 A page of a mirror yields to the page at the same path of the original, as if it named that page as
 its canonical one (survivors.py). So it is dropped only if the two have the same content, and pages
@@ -26,6 +27,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.disposition_layers import FINDABLE
+from gossamer.links import domains
 from gossamer.tables import HOST_RANKS, MIRRORS, SHARED_PLACES
 from gossamer.web.urls import host_column
 
@@ -102,22 +104,47 @@ def _mirror_hosts(
 
 def _pair_with_originals(work: Workspace, known: DispositionLayers, places: DataFrame) -> DataFrame:
     """Pair each `host` with the host `mirror_of` with which it shares most places."""
-    shared = _add_paths(
-        known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FINDABLE)
+    at_places = known.where(lambda layer: layer.join(places, on="place", how="left_semi"))
+    shared, _ = work.scratch(
+        _add_paths(at_places.where(FINDABLE)).select(
+            *("host", "path", "text", "place", "titled_ms", "found_ms")
+        )
     )
     ranked = work.read(HOST_RANKS.name).select("host", F.col("rank").alias("host_rank"))
-    best = Window.partitionBy("place").orderBy(
-        F.desc_nulls_last("host_rank"), F.length("host"), F.col("host")
+    owners = domains.add_domains(work, shared.select("host").distinct())
+    first_ms = F.min(F.coalesce("titled_ms", "found_ms")).over(
+        Window.partitionBy("place", "domain").rowsBetween(
+            Window.unboundedPreceding, Window.unboundedFollowing
+        )
     )
-    pairs = (
-        ranked.join(shared, on="host", how="right")
+    best = Window.partitionBy("place").orderBy(
+        F.asc_nulls_last("first_ms"),
+        F.desc_nulls_last("host_rank"),
+        F.length("host"),
+        F.col("host"),
+    )
+    ahead = (
+        F.broadcast(owners)
+        .join(ranked.join(shared, on="host", how="right"), on="host", how="inner")
+        .withColumn("first_ms", first_ms)
         .select("host", "path", "text", F.first("host").over(best).alias("mirror_of"))
         .where(F.col("host") != F.col("mirror_of"))
         .distinct()
         .groupBy("host", "mirror_of")
-        .agg(F.count("*").alias("agreeing"), F.count_distinct("text").alias("texts"))
-        .where(F.col("texts") >= MIN_TEXTS)
-        .drop("texts")
+        .agg(F.count("*").alias("ahead"), F.count_distinct("text").alias("texts"))
+    )
+    behind = ahead.select(
+        F.col("host").alias("mirror_of"),
+        F.col("mirror_of").alias("host"),
+        *(F.col(name).alias(f"other_{name}") for name in ("ahead", "texts")),
+    )
+    agreeing, texts = (
+        F.col(name) + F.coalesce(f"other_{name}", F.lit(0)) for name in ("ahead", "texts")
+    )
+    pairs = (
+        ahead.join(behind, on=["host", "mirror_of"], how="left")
+        .where((texts >= MIN_TEXTS) & (F.col("ahead") > F.coalesce("other_ahead", F.lit(0))))
+        .select("host", "mirror_of", agreeing.alias("agreeing"))
     )
     most = F.row_number().over(
         Window.partitionBy("host").orderBy(F.desc("agreeing"), F.col("mirror_of"))

@@ -23,7 +23,13 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup import equal_texts
-from gossamer.dedup.survivors import add_standing, select_survivors, survivor_order
+from gossamer.dedup.survivors import (
+    CLEAR_CLASSES,
+    add_owners,
+    add_standing,
+    select_survivors,
+    survivor_order,
+)
 from gossamer.tables import OWN_TEXTS
 
 if TYPE_CHECKING:
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 ENDS = ("one", "other")
+COMPARED = ("url", "rank", "canonical", "first_ms")
 DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 MAX_PASSES = 4
 MAX_RELATED = 2
@@ -49,7 +56,7 @@ def near_duplicates(
     """
     dropped = same = None
     if work.store.manifest.layers(OWN_TEXTS.name):
-        found, number = work.scratch(_duplicates_by_own_text(standing), DROPPED_DDL)
+        found, number = work.scratch(_duplicates_by_own_text(work, standing), DROPPED_DDL)
         if number:
             same = found
             standing, _ = work.scratch(
@@ -59,7 +66,7 @@ def near_duplicates(
     if not similarities.is_empty():
         pairs, number = work.scratch(_similar_pages(work, standing, similarities.pairs()))
     for _ in range(MAX_PASSES if number else 0):
-        places, pages = work.scratch(place_pages(standing, pairs))
+        places, pages = work.scratch(place_pages(work, standing, pairs))
         lost, edges = select_survivors(work, _pairs_by_place(places, pairs), pages)
         dropped = _duplicates_by_url(lost, places)
         compared = similarities.compare(_overlooked_pairs(edges, lost, places))
@@ -73,11 +80,12 @@ def near_duplicates(
     return reduce(DataFrame.unionByName, parts) if parts else None
 
 
-def _duplicates_by_own_text(standing: DataFrame) -> DataFrame:
+def _duplicates_by_own_text(work: Workspace, standing: DataFrame) -> DataFrame:
     """The pages that another one with an equal own text stands for."""
     text = F.concat_ws(" ", "scope", F.col("text_hash").cast("string"))
     shared = equal_texts.pages_with_shared_texts(standing.withColumn("text", text))
-    return equal_texts.equal_duplicates(shared).withColumn("reason", F.lit("near"))
+    owned, _ = work.scratch(add_owners(work, shared))
+    return equal_texts.equal_duplicates(owned).withColumn("reason", F.lit("near"))
 
 
 def _similar_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:
@@ -86,8 +94,8 @@ def _similar_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> Da
         standing.select(
             F.col("text_hash").alias(end),
             "scope",
-            *(F.col(name).alias(f"{end}_{name}") for name in ("url", "rank", "canonical")),
-            _title_words(F.col("title")).alias(f"{end}_words"),
+            *(F.col(name).alias(f"{end}_{name}") for name in COMPARED),
+            title_words(F.col("title")).alias(f"{end}_words"),
         )
         for end in ENDS
     )
@@ -103,12 +111,13 @@ def _similar_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> Da
     )
 
 
-def _title_words(title: Column) -> Column:
+def title_words(title: Column) -> Column:
+    """The words of a title, as far as they have to agree."""
     plain = F.regexp_replace(F.lower(F.coalesce(title, F.lit(""))), r"[^\p{L}\p{N}]+", " ")
     return F.trim(plain)
 
 
-def place_pages(standing: DataFrame, pairs: DataFrame) -> DataFrame:
+def place_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:
     """The pages of pairs, and their `place` in the order of survivors, from 1."""
     agreed = [
         pairs.where(
@@ -117,6 +126,7 @@ def place_pages(standing: DataFrame, pairs: DataFrame) -> DataFrame:
             F.col(f"{copy}_url").alias("copy"),
             F.col(f"{of}_url").alias("url"),
             F.col(f"{copy}_rank").alias("rank"),
+            F.col(f"{copy}_first_ms").alias("first_ms"),
         )
         for copy, of in (ENDS, ENDS[::-1])
     ]
@@ -124,11 +134,48 @@ def place_pages(standing: DataFrame, pairs: DataFrame) -> DataFrame:
     pages = add_standing(
         standing.join(urls, on="url", how="left_semi"), agreed[0].unionByName(agreed[1])
     )
+    marked = _mark_copies(work, work.scratch(pages)[0], pairs.select("one_url", "other_url"))
     # One partition on purpose: these are only the pages that are similar to another.
     place = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*survivor_order()))
-    return pages.select(
+    return marked.select(
         "url", "text_hash", "canonical", "is_mirrored", place.cast("long").alias("place")
     )
+
+
+def _mark_copies(work: Workspace, pages: DataFrame, pairs: DataFrame) -> DataFrame:
+    """Add `is_copy`: whether a page is similar to one of another domain that stays (survivors.py).
+
+    `pages` have the columns of `add_standing`, and are materialised.
+    """
+    hosts = [
+        pages.select(F.col("url").alias(f"{end}_url"), F.col("host").alias(f"{end}_host"))
+        for end in ENDS
+    ]
+    hosted = pairs.join(hosts[0], on="one_url", how="inner").join(hosts[1], on="other_url")
+    if not hosted.where("one_host <> other_host").limit(1).count():
+        return pages.withColumn("is_copy", F.lit(False))
+    owned, _ = work.scratch(add_owners(work, pages))
+    standing = owned.where("yields = 0").select("url", "domain", "first_ms", "voters")
+    mirrored = pairs.toDF("other_url", "one_url").select("one_url", "other_url")
+    both = pairs.unionByName(mirrored).toDF("url", "other")
+    others = standing.toDF("other", "its_domain", "its_ms", "its_voters")
+    met, _ = work.scratch(
+        both.join(standing, on="url", how="inner").join(others, on="other", how="inner")
+    )
+    is_own = F.col("domain") == F.col("its_domain")
+    siblings = met.where(is_own).groupBy("url").agg(F.min("its_ms").alias("sibling_ms"))
+
+    def first_of_owner(rows: DataFrame, url: str, name: str) -> DataFrame:
+        known = siblings.withColumnRenamed("url", url).join(rows, on=url, how="right")
+        return known.withColumn(name, F.least(name, "sibling_ms")).drop("sibling_ms")
+
+    foreign = first_of_owner(met.where(~is_own), "url", "first_ms")
+    foreign = first_of_owner(foreign, "other", "its_ms")
+    ahead = F.col("its_voters") - F.col("voters")
+    earlier = (F.col("its_ms") < F.col("first_ms")) & (ahead > -CLEAR_CLASSES)
+    copies = foreign.where((ahead >= CLEAR_CLASSES) | earlier).select("url").distinct()
+    marked = copies.withColumn("copied", F.col("url")).join(pages, on="url", how="right")
+    return marked.withColumn("is_copy", F.col("copied").isNotNull())
 
 
 def _pairs_by_place(places: DataFrame, pairs: DataFrame) -> DataFrame:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gossamer.storage.store import StepReport
 
 STEP = "dedup"
-RULES = 3
+RULES = 4
 """Raised with each change of the rules in this package: all pages are judged again."""
 INPUTS = (DOCUMENTS, PAGES, OWN_TEXTS)
 STORED = (DISPOSITIONS, MIRRORS, SHARED_PLACES)

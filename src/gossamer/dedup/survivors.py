@@ -2,10 +2,16 @@
 
   1. A page yields to the page that it names as its canonical one, if that has the same content, can
      be found, too, and names no other. So a canonical link is believed only where it is true.
-  2. Of the others, the one with the highest rank survives. Ranks count as their binary logarithms,
+  2. Across domains, the page that was found first stays: anybody can copy it to a better URL. What
+     counts is the domain's first page with the content, and since when that had its title: an old
+     page that becomes a copy is new. A page yields to one that was found later only if that is
+     clearly outranking it: 2^CLEAR_CLASSES times as many independent domains link there. The rank
+     itself does not count here, since everybody can raise it by pages of his own.
+  3. Of the others, the one with the highest rank survives. Ranks count as their binary logarithms,
      rounded down (affected_pages.py). A canonical page has the highest rank of those that yield to
-     it. So nobody can replace a page by a copy and a third page that names it.
-  3. Of equal ranks, the one with the shortest URL survives, then the one that was found first, and
+     it, and was found when the first of them was. So nobody can replace a page by a copy and a
+     third page that names it.
+  4. Of equal ranks, the one with the shortest URL survives, then the one that was found first, and
      then the first in their order.
 
 Pages are similar in pairs, and similarity is not transitive: of three versions of a page, the first
@@ -25,10 +31,12 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.state import sorted_rows
+from gossamer.links import domains
+from gossamer.state import lsm, sorted_rows
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
+from gossamer.tables import INLINKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,28 +44,50 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.task_output import Row
 
+CLEAR_CLASSES = 4
 SPAN = 1 << 20
 """Places whose pairs are held at once."""
 DROPPED = pa.schema([("page", pa.int64()), ("by", pa.int64()), ("similarity", pa.float64())])
 
 
-def add_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
-    """Add `yields` and `lent`, on which the `survivor_order` depends.
+def add_owners(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Add the `domain` of pages, and its `voters`: a class by the domains that link to the page."""
+    owners = domains.add_domains(work, pages.select("host").distinct())
+    linked = lsm.rows_for_some(work, INLINKS, pages.select("url"), ["domains"])
+    voters = F.floor(F.log2(1 + F.coalesce("domains", F.lit(0)))).cast("int")
+    known = linked.withColumnRenamed("dst", "url").join(pages, on="url", how="right")
+    hosted = F.broadcast(owners).join(known, on="host", how="inner")
+    return hosted.withColumn("voters", voters).drop("domains")
 
-    `agreed`: the pages (`copy`, its `rank`) whose canonical page (`url`) has the same content and
-    names no other.
+
+def add_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
+    """Add `yields` and `lent`, on which the `survivor_order` depends, and lend `first_ms`.
+
+    `agreed`: the pages (`copy`, its `rank` and `first_ms`) whose canonical page (`url`) has the
+    same content and names no other.
     """
-    yielding = agreed.select(F.col("copy").alias("url"), F.lit(1).alias("yields"), "rank")
-    named = agreed.groupBy("url").agg(F.lit(0).alias("yields"), F.max("rank").alias("rank"))
-    standing = yielding.unionByName(named).withColumnRenamed("rank", "lent")
+    copies = agreed.select(
+        F.col("copy").alias("url"), F.lit(1).alias("yields"), "rank", F.lit(None).alias("lent_ms")
+    )
+    named = agreed.groupBy("url").agg(
+        F.lit(0).alias("yields"), F.max("rank").alias("rank"), F.min("first_ms").alias("lent_ms")
+    )
+    standing = copies.unionByName(named).withColumnRenamed("rank", "lent")
     # The hash table is built from the left side of a join.
-    return standing.join(pages, on="url", how="right")
+    joined = standing.join(pages, on="url", how="right")
+    return joined.withColumns(
+        {"yields": F.coalesce("yields", F.lit(0)), "first_ms": F.least("first_ms", "lent_ms")}
+    )
 
 
 def survivor_order() -> list[Column]:
-    """The order of pages that have the columns of `add_standing`, the best first."""
+    """The order of pages with the columns of `add_standing` and `is_copy`, the best first.
+
+    `is_copy`: of a page of another domain.
+    """
     return [
-        F.coalesce("yields", F.lit(0)),
+        F.col("yields"),
+        F.col("is_copy"),
         F.desc(F.greatest("rank", F.coalesce("lent", "rank"))),
         F.length("url"),
         F.asc_nulls_last("found_ms"),

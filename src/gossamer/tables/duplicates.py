@@ -126,7 +126,7 @@ MIRRORS = Dataset(
     newest_wins=False,
     columns=(
         Column("host", "string", "host:port of the mirror"),
-        Column("mirror_of", "string", "the host with its pages that has the highest rank"),
+        Column("mirror_of", "string", "the host with its pages that was there first"),
         Column("agreeing", "long", "number of paths at which both have the same text"),
         Column("shared_paths", "long", "number of paths that both have"),
         Column("pages", "long", "number of paths of the mirror"),
@@ -172,7 +172,8 @@ DISPOSITIONS = Dataset(
         Column(
             "copies",
             "array<struct<url:string,reason:string,similarity:double>>",
-            "at most 100 of these pages, versions first, and of these the shortest URLs",
+            "at most 100 of these pages: versions first, then those of its own host, then the ones "
+            "found first, few per host",
         ),
         Column(
             "text",
@@ -190,6 +191,7 @@ DISPOSITIONS = Dataset(
         Column("title", "string", "of the document"),
         Column("canonical", "string", "of the document, if it is another page"),
         Column("found_ms", "long", "when the page was found"),
+        Column("titled_ms", "long", "when it got the words of its title, if it had others before"),
         Column("unfit", "string", "why the document cannot be found, whatever becomes of the page"),
         Column("unavailable_after_ms", "long", "when the document wants to be forgotten"),
         Column(
