@@ -67,9 +67,12 @@ def write_active_rules(work: Workspace, changed: DataFrame | None = None) -> tup
             F.col("supports").alias("evidence"),
         )
     )
-    best = Window.partitionBy(F.lit(0)).orderBy(F.desc("evidence"), "rule")
+    of_host = Window.partitionBy("host").orderBy(F.desc("evidence"), "rule")
+    # The best rule of each host comes before the second of any: a host may have a thousand.
+    best = Window.partitionBy(F.lit(0)).orderBy("in_host", F.desc("evidence"), "rule")
+    held = held.withColumn("in_host", F.row_number().over(of_host))
     held = held.withColumn("place", F.row_number().over(best)).where(F.col("place") <= MAX_RULES)
-    kept = held.drop("place", "evidence")
+    kept = held.drop("place", "in_host", "evidence")
     return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(kept))
 
 
