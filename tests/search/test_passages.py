@@ -7,12 +7,21 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import analyzer_for
-from gossamer.index.format.stored_document import Window
-from gossamer.search.passages import MAX_MATCHES, MAX_TRIES, WIDE_CHARS, Passages
+from gossamer.index.format.stored_document import Window, pack_text
+from gossamer.search.passages import (
+    FREE_WORDS,
+    MAX_COMPARED_BYTES,
+    MAX_MATCHES,
+    MAX_PHRASE_TERMS,
+    MAX_TRIES,
+    WIDE_CHARS,
+    Passages,
+)
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
@@ -69,3 +78,31 @@ def test_a_phrase_is_found_by_its_longest_word_however_often_others_occur() -> N
     wanted = Passages(words, phrase, (), analyzer_for("en"), WORTHS.__getitem__, 1)
     assert wanted.worth("plum red " + "red " * MAX_TRIES) == 0
     assert wanted.worth("red " * MAX_TRIES + "-" * 300 + " red plum") == 1 + 1000 * WORTHS["red"]
+
+
+def test_phrases_are_compared_with_a_limited_number_of_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[Unit] = []
+
+    def is_phrase(_: Passages, terms: Unit, *__: object) -> bool:
+        compared.append(terms)
+        return False
+
+    monkeypatch.setattr(Passages, "_is_phrase", is_phrase)
+    phrase: dict[Unit, float] = {("red", "plum"): 1.0}
+    wanted = Passages([Words("red plum")], phrase, (), analyzer_for("en"), WORTHS.__getitem__, 10)
+    for _ in range(2):  # each of ten pages has its share
+        compared.clear()
+        assert wanted.best(pack_text("plum red " * 10_000)) is None
+        assert len(compared) == MAX_PHRASE_TERMS // 10 // 2
+
+
+@pytest.mark.parametrize(("number", "found"), [(FREE_WORDS, 2), (2 * FREE_WORDS, 1)])
+def test_less_text_is_searched_for_many_words(number: int, found: int) -> None:
+    words = [f"w{each}" for each in range(number)]
+    units: dict[Unit, float] = {(word,): 1.0 for word in words}
+    wanted = Passages([*map(Words, words)], units, (), analyzer_for("en"), lambda _: 1.0, 1)
+    place = wanted.best(pack_text(f"w0 {'- ' * (MAX_COMPARED_BYTES * 3 // 8)} w1 w2"))
+    assert place is not None
+    assert round(place.worth / 1000) == found

@@ -15,6 +15,7 @@ from gossamer.search.filters import date_begin_ms, host_in
 from gossamer.search.messages import Find
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
+from gossamer.search.spelling import MAX_BEFORE
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ def test_a_query_is_completed(searcher: Searcher) -> None:
     assert searcher.complete("Gui") == ["guide"]
     assert searcher.complete("searching bo") == []
     assert searcher.complete("old ") == []
+    before = f"searching {'old ' * MAX_BEFORE}"
+    assert searcher.complete(f"{before}bo") == [f"{before}books"]
     assert searcher.complete("") == []
 
 

@@ -11,7 +11,7 @@ from gossamer.index.format import stored_document
 from gossamer.index.format.analysis import OTHER
 from gossamer.index.format.stored_document import pack_text
 from gossamer.search.query import Words
-from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
+from gossamer.search.snippets import MAX_PHRASE, PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
 FILLER = "lorem ipsum dolor sit amet " * 100
 
@@ -45,6 +45,12 @@ def snippet(
 )
 def test_marks(text: str, wanted: list[str], shown: str) -> None:
     assert snippet(text, *wanted) == shown
+
+
+def test_the_beginning_of_a_long_phrase_is_marked() -> None:
+    words = [f"w{number}" for number in range(2 * MAX_PHRASE)]
+    shown = snippet(f"a {' '.join(words)} b", " ".join(words))
+    assert f"a <b>{' '.join(words[:MAX_PHRASE])}</b> w{MAX_PHRASE}" in shown
 
 
 def test_the_part_with_most_of_the_words_is_shown() -> None:

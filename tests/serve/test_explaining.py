@@ -74,8 +74,9 @@ def test_the_first_pages_of_an_answer_are_explained(
     ]
 
 
-def test_a_long_query_is_answered_without_explanations(work: Workspace) -> None:
-    words = " OR ".join(["apple"] * (explaining.MAX_WORDS + 1))
+@pytest.mark.parametrize("joint", [" OR ", "."])
+def test_a_long_query_is_answered_without_explanations(work: Workspace, joint: str) -> None:
+    words = joint.join(["apple"] * (explaining.MAX_TERMS + 1))
     hits = Searcher.open(work).search(words, explain=True).hits
     assert len(hits) == 10
     assert not any(hit.explanation for hit in hits)

@@ -44,6 +44,7 @@ from gossamer.search.messages import (
     Surveyed,
 )
 from gossamer.search.page_filters import resolve_page_filters
+from gossamer.search.query_cost import first_terms
 from gossamer.search.recency import freshness_intent
 from gossamer.search.results import Results, extrapolate_facets
 from gossamer.search.spelling import complete_text
@@ -141,7 +142,7 @@ def _prepare(
     """Prepare the search: replace page filters, and collect the frequencies of all nodes."""
     tree = query_tree.parse(text)
     intent = freshness_intent(tree, time.time_ns() // 1_000_000)
-    tree = yield from resolve_page_filters(tree, facts, nodes.ask_all)
+    tree = first_terms((yield from resolve_page_filters(tree, facts, nodes.ask_all)))
     find = Find(
         tree,
         min(MAX_RESULTS, max(REORDERED, question.offset + question.limit)),

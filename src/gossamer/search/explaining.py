@@ -11,8 +11,8 @@ from typing import Any
 
 MAX_PAGES = 10
 """The first results of an answer, which are explained."""
-MAX_WORDS = 16
-"""Longer queries are not explained: the cost grows faster than the number of words."""
+MAX_TERMS = 16
+"""Queries of more terms are not explained: the cost grows faster than their number."""
 MAX_S = 0.1
 """Seconds after which no further result of an answer is explained."""
 MAX_STEPS = 300

@@ -8,6 +8,7 @@ from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.messages import Explain, Explained, Show, Shown
 from gossamer.search.profiles import popularity
+from gossamer.search.query_cost import count_terms
 from gossamer.search.recency import freshness
 from gossamer.search.results import Hit
 from gossamer.web.urls import host_of
@@ -31,8 +32,9 @@ def show_hits(
         lambda reply: reply.pages,
     )
     explained: dict[tuple[int, Place], dict[str, Any]] = {}
-    words = len(query_tree.wanted_words(search.tree))
-    if search.question.explain and words <= explaining.MAX_WORDS:
+    words = query_tree.wanted_words(search.tree)
+    terms = sum(count_terms(each.text) for each in words)
+    if search.question.explain and terms <= explaining.MAX_TERMS:
         first = shown[: explaining.MAX_PAGES]
         explained = yield from _explain_scores(search, first, search.any_term(whole))
     return [

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import nlargest
+from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.search import query as query_tree
+from gossamer.search.query_cost import affordable, affordable_units, count_terms
 from gossamer.search.query_units import (
     compounds,
     drop_stop_words,
@@ -27,21 +29,27 @@ if TYPE_CHECKING:
     from gossamer.search.statistics import Frequencies
     from gossamer.search.typed_forms import TypedWord
 
-_Key = TypeVar("_Key")
 JOINED_WEIGHT = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
 FULLY_COVERED_UNITS = 3
 """In a query of more units, coverage counts for less."""
 MAX_UNITS = 64
 """Units of a query that are searched: of a longer one, those with the highest tf-idf."""
+MAX_FORMED_TERMS = 32
+"""Terms of a query that are also sought as they were typed, joined, or in another language."""
+MAX_OPTIONS = 16
+MAX_SHOWN_TERMS = 24
+"""A query of more terms is shown in snippets by the most telling of its words."""
 
 
 class Interpretation(NamedTuple):
     """The terms of a query.
 
-    `whole`: the frequencies of the pages in its language.
+    `tree`: the query, without what costs too much (`query_cost.py`). `whole`: the frequencies of
+    the pages in its language.
     """
 
+    tree: query_tree.Query
     whole: Frequencies
     units: Sequence[Unit]
     """The terms of each word. Repeated words repeat there, and weigh more."""
@@ -70,10 +78,12 @@ class Interpretation(NamedTuple):
     ) -> Interpretation:
         """`stems`: by term, that of the same word in the language of the query.
 
-        In a passage, all words are units, but only the first are also sought in other forms.
+        In a long query, all words are units, but only the first are also sought in other forms.
         """
+        is_passage = query_tree.is_passage(tree)
+        tree = affordable(tree, analyzer, whole)
         words = query_tree.wanted_words(tree)
-        options = [*map(query_tree.Words, query_tree.query_options(tree))]
+        options = [*map(query_tree.Words, query_tree.query_options(tree))][:MAX_OPTIONS]
         weighted = _most_telling_units(_known_units(words, analyzer, whole), whole)
         units = [unit for unit, _ in weighted]
         idfs = [idf_sum(unit, "text", whole) for unit in units]
@@ -81,7 +91,7 @@ class Interpretation(NamedTuple):
         scale = sum(idfs) / damped if damped else 1.0
         weights = [scale * weight for _, weight in weighted]
         share = JOINED_WEIGHT / max(len(words), 1)
-        words = words[: query_tree.MAX_WORDS]
+        words = _first_words(words)
         further = [
             *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
             *compounds(words, analyzer),
@@ -89,7 +99,6 @@ class Interpretation(NamedTuple):
             *_stemmed_units(zip(units, weights, strict=True), stems),
         ]
         typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
-        is_passage = query_tree.is_passage(tree)
         symbols: Iterable[Unit] = (each.terms for each in typed)
         if units:
             symbols = () if is_passage else symbols_of(words, analyzer)
@@ -97,7 +106,7 @@ class Interpretation(NamedTuple):
         parts = (part for each in words for part in parts_of(each, analyzer))
         split = [found for part in parts if (found := split_units(part, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(whole, units, weights, scale, known, typed, symbols, split, is_passage)
+        return cls(tree, whole, units, weights, scale, known, typed, symbols, split, is_passage)
 
     @property
     def coverage_factor(self) -> float:
@@ -134,25 +143,31 @@ def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text"
 def telling_words(
     words: Sequence[query_tree.Words], analyzer: Analyzer, whole: Frequencies
 ) -> Sequence[query_tree.Words]:
-    """All words; of more than MAX_UNITS, those with the highest idf, once each."""
-    if len(words) <= MAX_UNITS:
+    """The words that a snippet shows: all, or those with the highest idf, once each."""
+    if sum(count_terms(each.text) for each in words) <= MAX_SHOWN_TERMS:
         return words
-    return _most_telling({each: (analyzer.terms_of(each.text), 1.0) for each in words}, whole)
+    worths = {each: _telling(analyzer.terms_of(each.text), whole) for each in words}
+    shown: dict[query_tree.Words, int] = {}
+    for word in sorted(worths, key=worths.__getitem__, reverse=True):
+        shown[word] = count_terms(word.text)
+        if sum(shown.values()) >= MAX_SHOWN_TERMS:
+            break
+    return [word for word in worths if word in shown]
 
 
-def _most_telling(
-    weighted: Mapping[_Key, tuple[Unit, float]], whole: Frequencies
-) -> Sequence[_Key]:
-    """The keys of the MAX_UNITS units with the highest weight times idf, in their order.
+def _first_words(words: Sequence[query_tree.Words]) -> list[query_tree.Words]:
+    """The first words, up to MAX_FORMED_TERMS terms, at least one."""
+    terms = accumulate(count_terms(each.text) for each in words)
+    return [
+        word
+        for number, (word, until) in enumerate(zip(words, terms, strict=True))
+        if not number or until <= MAX_FORMED_TERMS
+    ]
 
-    A unit that no page has is the least telling.
-    """
-    worths = {
-        key: weight * idf_sum(unit, "text", whole) if pages_at_most([unit], whole) else 0.0
-        for key, (unit, weight) in weighted.items()
-    }
-    best = {*nlargest(MAX_UNITS, worths, worths.__getitem__)}
-    return [key for key in weighted if key in best]
+
+def _telling(unit: Unit, whole: Frequencies) -> float:
+    """How telling a unit is: its idf, or 0 if no page has it."""
+    return idf_sum(unit, "text", whole) if pages_at_most([unit], whole) else 0.0
 
 
 def all_but_one(
@@ -170,15 +185,19 @@ def all_but_one(
 def _most_telling_units(
     weighted: Iterable[tuple[Unit, float]], whole: Frequencies
 ) -> Sequence[tuple[Unit, float]]:
-    """At most MAX_UNITS units with weights. Where some are left out, each of the others is once."""
+    """The most telling units with weights: at most MAX_UNITS, and affordable ones.
+
+    Of up to MAX_UNITS units, all. Where some are left out, each of the others is once.
+    """
     units = [*weighted]
     if len(units) <= MAX_UNITS:
         return units
     weights: dict[Unit, float] = defaultdict(float)
     for unit, weight in units:
         weights[unit] += weight
-    best = _most_telling({unit: (unit, weight) for unit, weight in weights.items()}, whole)
-    return [(unit, weights[unit]) for unit in best]
+    worths = {unit: weight * _telling(unit, whole) for unit, weight in weights.items()}
+    best = {*affordable_units(nlargest(MAX_UNITS, worths, worths.__getitem__), whole)}
+    return [(unit, weight) for unit, weight in weights.items() if unit in best]
 
 
 def _known_units(

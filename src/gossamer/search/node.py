@@ -63,6 +63,7 @@ from gossamer.search.messages import (
 )
 from gossamer.search.open_parts import open_languages
 from gossamer.search.profiles import cosine, lnc, ltc
+from gossamer.search.query_cost import affordable
 from gossamer.search.query_plans import Index, QueryPlans
 from gossamer.search.ranking import Ranking
 from gossamer.search.snippets import Snippets
@@ -205,15 +206,16 @@ class Node:
         return Rescored([added.get(place, 0.0) for place, _ in ask.pages])
 
     def show(self, ask: Show) -> Shown:
-        words = query_tree.highlighted_words(ask.query)
         whole = {each.language: each.whole for each in self._indexes}
         snippets: dict[str, Snippets] = {}
         pages = []
         for number, *at in ask.places:
             key, searcher, *_ = self._indexes[number]
             if key not in snippets:
-                worth = smoothed_idf(words, key, whole)
+                tree = affordable(ask.query, analyzer_for(key), whole[key])
+                words = query_tree.highlighted_words(tree)
                 telling = telling_words(words, analyzer_for(key), whole[key])
+                worth = smoothed_idf(telling, key, whole)
                 snippets[key] = Snippets(telling, key, worth, len(ask.places))
             stored = read_stored_document(searcher.doc(tantivy.DocAddress(*at)))
             snippet = snippets[key].make_snippet(

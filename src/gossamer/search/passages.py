@@ -43,6 +43,11 @@ first passage with any of the words is taken."""
 MAX_SEARCHED_BYTES = 30_000_000
 """Text that is searched for the snippets of one request. Each page gets an equal share, so all of
 ten pages is searched, however long they are."""
+FREE_WORDS = 8
+"""Of more words than these, less text is searched, and each is compared with fewer places."""
+MAX_PHRASE_TERMS = 2_000
+"""Terms of phrases that are compared with texts for one request, at 7 µs each. A phrase of n terms
+counts n times for each place of its longest word. Each page gets an equal share."""
 EXACT_FACTOR = 1.5
 """How much more than other forms of a word the typed one is worth."""
 MIN_PREFIX_CHARS = 4
@@ -126,7 +131,12 @@ class Passages:
         self._all = sum(each.worths[ANY_FORM] for each in self._wanted)
         self._most = sum(each.worths[TYPED_FORM] for each in self._wanted)
         self._enough = len(self._wanted) if len(self._wanted) > 1 else math.inf
-        self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
+        free = min(FREE_WORDS / max(len(self._wanted), 1), 1.0)
+        self._share_bytes = MAX_SEARCHED_BYTES * free / max(pages, 1)
+        self._compared_bytes = MAX_COMPARED_BYTES * free
+        self._tries = math.ceil(MAX_TRIES * free * free)
+        self._share_terms = MAX_PHRASE_TERMS * free / max(pages, 1)
+        self._left_terms = self._share_terms
 
     def lacks_words(self, worth: int) -> bool:
         """Whether a passage of this worth lacks some of the words."""
@@ -134,6 +144,7 @@ class Passages:
 
     def worth(self, text: str) -> int:
         """The worth of the words of a short text."""
+        self._left_terms = self._share_terms
         place = self._densest(Window(text.encode(), first=True, last=True))
         return place.worth if place else 0
 
@@ -141,12 +152,13 @@ class Passages:
         """The passage with the most telling words; of equal ones, the first."""
         best: Place | None = None
         read = 0
+        self._left_terms = self._share_terms
         for window in text_windows(stored):
             found = self._densest(window)
             if found and (best is None or found.worth > best.worth):
                 best = found
             read += len(window.text)
-            enough = self._all if read < MAX_COMPARED_BYTES else 1
+            enough = self._all if read < self._compared_bytes else 1
             if (best and best.worth >= enough) or read > self._share_bytes:
                 break
         return best
@@ -195,7 +207,7 @@ class Passages:
             if (place := find(needle, 0, until)) >= 0
         ]
         heapify(heap)
-        tries, left = [MAX_TRIES] * len(needles), self._left.copy()
+        tries, left = [self._tries] * len(needles), self._left.copy()
         while heap:
             place, at = heap[0]
             needle, number, wanted = needles[at]
@@ -212,8 +224,14 @@ class Passages:
                     form = wanted.met.get(word, UNKNOWN)
                     if form == UNKNOWN:
                         form = wanted.met[word] = self._form_of(wanted, word)
-                elif wanted.unspaced or self._is_phrase(wanted.terms, text, place):
+                elif wanted.unspaced:
                     form = ANY_FORM
+                elif self._left_terms > 0:
+                    self._left_terms -= len(wanted.terms)
+                    if self._is_phrase(wanted.terms, text, place):
+                        form = ANY_FORM
+                else:
+                    tries[at] = 1
             if form != OTHER_WORD and left[2 * at + form]:
                 left[2 * at + form] -= 1
                 yield place, 2 * number + form
@@ -230,8 +248,10 @@ class Passages:
         around = len(terms) * _MAX_RUN_BYTES // 4
         near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
         found = self._analyzer.terms.analyze(near)
-        ends = range(len(terms), len(found) + 1)
-        return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+        return any(
+            term == terms[0] and tuple(found[first : first + len(terms)]) == terms
+            for first, term in enumerate(found)
+        )
 
     def _form_of(self, wanted: WantedWord, word: bytes) -> int:
         """The form of a wanted word that this word is."""

@@ -40,6 +40,8 @@ from __future__ import annotations
 
 import math
 from functools import cached_property, partial
+from heapq import nsmallest
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
@@ -90,6 +92,10 @@ CHARACTER_WEIGHT = 0.25
 """The weight of a character that is in two pairs, in scripts without spaces."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
+MAX_PAIRS = 32
+"""Neighbouring words that are sought together, and words that are sought in boilerplate."""
+MAX_BOUND = 4
+"""Words by which the pages are found to which pairs may add."""
 TITLE_AND_ONE = range(2, 9)
 """The number of words of a query of which all but one may be the title of a page."""
 MAX_PHRASE_TITLES = 5_000
@@ -129,8 +135,8 @@ class QueryPlan:
         self._weights = ranking.weights
         self._statistics = ranking.statistics
         self._whole = meant.whole
-        self._tree = tree
-        self._plain = query_tree.plain_words(tree)
+        self._tree = meant.tree
+        self._plain = query_tree.plain_words(self._tree)
         self._title = query_tree.title_words(tree)
         self._meant = meant
         self._units = meant.units
@@ -171,8 +177,9 @@ class QueryPlan:
             return CandidateQuery(any_of(some), words, pages, rescore=not few)
         if few:
             if self._second_step:
-                found = Query.const_score_query(self._matching_pages, 0.0)
-                more.append(bonus_for_pages(found, self._second_step))
+                more.append(
+                    bonus_for_pages(self._few_pages(self._matching_pages), self._second_step)
+                )
             return CandidateQuery(add_optional(self._matching_pages, more), words)
         clauses = [(Occur.Must, self._matching_pages), *((Occur.Should, each) for each in more)]
         return CandidateQuery(Query.boolean_query(clauses), words, rescore=bool(self._second_step))
@@ -235,7 +242,7 @@ class QueryPlan:
         weight = self._weights.boilerplate
         beside = [
             exclude_text_matches(self._bm25("boilerplate", unit, weight), self._schema, unit)
-            for unit in self._units
+            for unit in self._units[:MAX_PAIRS]
         ]
         exact = [*self._exact_queries, *self._typed_queries]
         return bonus_for_pages(
@@ -250,6 +257,19 @@ class QueryPlan:
         symbols = all_of([pages_having(terms, self._schema) for terms in self._meant.symbols])
         symbols = Query.const_score_query(symbols, 0.0)
         return all_of([found, symbols]) if found else symbols
+
+    def _pages_of(self, unit: Unit) -> int:
+        return pages_at_most([unit], self._whole)
+
+    def _few_pages(self, found: Query) -> Query:
+        """Few pages, among them those of `found`, without scores: a clause that is cheap to copy.
+
+        That of a long query would be as long as it, and copied for each of its words.
+        """
+        if len(self._units) > MAX_BOUND and not self._meant.split:
+            rarest = nsmallest(MAX_BOUND, self._units, self._pages_of)
+            found = all_of([self._bm25("text", unit) for unit in rarest])
+        return Query.const_score_query(found, 0.0)
 
     def _match(self, tree: query_tree.Query) -> Query | None:
         """The query of a tree; None if the tree is empty or only excludes something."""
@@ -392,9 +412,11 @@ class QueryPlan:
     @cached_property
     def _second_step(self) -> Sequence[Query]:
         """Pairs, and units in title or first words: what the second step may add."""
+        # Pages with split words are found by all words, which are copied for each pair.
+        copied = self._meant.split and len(self._units) > MAX_PAIRS
         pairs = [
             self._bm25("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
-            for at, pair in neighbours(self._units)
+            for at, pair in islice(neighbours(self._units), MAX_BOUND if copied else MAX_PAIRS)
         ]
         led = {
             unit: weight * self._weights.first_words for unit, weight in self._weighted[:MAX_NAMES]

@@ -32,6 +32,8 @@ BEFORE_CHARS = 60
 """Characters of a snippet before its first mark."""
 PASSAGE_CHARS = 240
 """Characters of a passage, which is split into words."""
+MAX_PHRASE = 16
+"""Terms of a phrase that are looked for."""
 MAX_ANALYZED_BYTES = 300_000
 """Text of a page that is split into words, at 0.04 ms per thousand bytes, if no word is found."""
 NUMBER_SHARE = 0.25
@@ -71,6 +73,7 @@ class Snippets:
             units |= dict.fromkeys(split, 1 / max(len(split), 1))
             units |= dict.fromkeys(parts, 1 / max(len(parts), 1))
             units |= dict.fromkeys(joined_phrases([word], self._analyzer), 1.0)
+        units = {unit[:MAX_PHRASE]: worth for unit, worth in units.items()}
         for unit in units:
             units[unit] *= NUMBER_SHARE if "".join(unit).isdecimal() else 1
         self._terms = {unit[0] for unit in units if len(unit) == 1}

@@ -42,6 +42,8 @@ MAX_NEAR = 50
 """Similar words per language, the most similar ones."""
 MAX_CHECKED = 8
 """Words of a query that are checked."""
+MAX_BEFORE = 8
+"""Words before the one that is being typed which pages must have."""
 _JOINT = r"[-./:#@&=~$+*%\\]"
 _WORD = re.compile(rf"(?<!\w)(?<!{_JOINT})[^\W\d_]+(?!\w)(?!{_JOINT}\w)")
 """A run of letters that is not joined with other characters."""
@@ -162,12 +164,12 @@ class Spelling:
         return max(min((pages(field, term) for term in terms), default=0) for field in fields)
 
     def completions(self, text: str, limit: int) -> dict[str, int]:
-        """Words that complete the last one on pages that have the others, with their number."""
+        """Words that complete the last one, with the number of pages that have those before it."""
         before, last = _split_last_word(text)
         terms = plain_analyzer().analyze(last)
         if len(terms) != 1:
             return {}
-        others = plain_analyzer().analyze(before)
+        others = plain_analyzer().analyze(before)[-MAX_BEFORE:]
         having = [
             (Occur.Must, Query.term_query(self._schema, FIELD, term, "basic")) for term in others
         ]

@@ -217,6 +217,11 @@ def first_words(text: str, number: int) -> str:
     return text[: ends[-1]] if ends else ""
 
 
+def number_of_words(text: str) -> int:
+    """How many words a text has, with the parts of CamelCase; as `first_words` counts them."""
+    return sum(max(len(camel_parts(word)), 1) for word in _FIRST_WORDS.findall(text))
+
+
 @cache
 def whitespace_analyzer() -> TextAnalyzer:
     """What stands between spaces, in lower case: words, and code (`exact_form.code_in`)."""
