@@ -123,9 +123,9 @@ def test_identical_searches_at_the_same_time_share_one_computation(
     computed = []
     answer = Searcher.answer
 
-    def counted(searcher: Searcher, question: Question) -> Results:
+    def counted(searcher: Searcher, question: Question, until_s: float) -> Results:
         computed.append(question)
-        return answer(searcher, question)
+        return answer(searcher, question, until_s)
 
     monkeypatch.setattr(Searcher, "answer", counted)
     front = Dispatcher(OpenIndex(work), cache_bytes=ROOMY)

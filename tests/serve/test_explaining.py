@@ -98,7 +98,7 @@ def test_explanations_are_made_one_by_one_and_few_may_wait(
     monkeypatch.setattr(front, "MAX_EXPLAIN_WAITING", 0)
     go, begun = threading.Event(), threading.Semaphore(0)
 
-    def slow(_: Searcher, question: Question) -> Results:
+    def slow(_: Searcher, question: Question, __: float) -> Results:
         if question.explain:
             begun.release()
             assert go.wait(PATIENCE_S)

@@ -129,7 +129,7 @@ def test_searches_beyond_the_queue_are_refused_and_counted(
     monkeypatch.setattr(front, "MAX_WAITING", 0)
     go, begun = threading.Event(), threading.Semaphore(0)
 
-    def slow(_: Searcher, __: Question) -> Results:
+    def slow(_: Searcher, __: Question, ___: float) -> Results:
         begun.release()
         assert go.wait(PATIENCE_S)
         return Results(0, [], 0.0)

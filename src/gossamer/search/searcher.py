@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import ExitStack
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -141,18 +143,24 @@ class Searcher:
             Question(query, offset, limit, by_date, facets, explain, profile, verbatim, language)
         )
 
-    def answer(self, question: Question) -> Results:
+    def answer(self, question: Question, until_s: float = math.inf) -> Results:
+        """The results of a question.
+
+        No step begins after `until_s` (time.monotonic). Raises TimeoutError.
+        """
         facts = page_facts(effective_query(question.query), self._crawl)
-        return self._drive(self._broker.answer(question, facts)).results
+        return self._drive(self._broker.answer(question, facts), until_s).results
 
     def complete(self, text: str, limit: int = 8) -> list[str]:
         """The query with its last word completed, in at most `limit` ways."""
         return self._drive(self._broker.complete(text, limit))
 
-    def _drive(self, asking: RequestGenerator[_T]) -> _T:
+    def _drive(self, asking: RequestGenerator[_T], until_s: float = math.inf) -> _T:
         try:
             requests = next(asking)
             while True:
+                if time.monotonic() >= until_s:
+                    raise TimeoutError
                 replies = {number: self.node.reply(each) for number, each in requests.items()}
                 requests = asking.send(replies)
         except StopIteration as done:

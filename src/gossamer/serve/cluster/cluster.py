@@ -26,7 +26,7 @@ class Cluster:
 
     def __init__(self, addresses: Sequence[str], deadline_s: float) -> None:
         self._group = Group([Replica(address) for address in addresses])
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
 
     @property
     def turns(self) -> int:
@@ -44,17 +44,12 @@ class Cluster:
         A `heavy` question makes others prefer another process. It does not mark a process as
         failed when it is late.
         """
-        found = await self._group.ask(question, self._deadline_s, heavy=heavy)
+        found = await self._group.ask(question, self.deadline_s, heavy=heavy)
         return found if isinstance(found, Answered) else None
 
     async def complete(self, text: str, limit: int) -> list[str] | None:
-        found = await self._group.ask(Suggest(text, limit), self._deadline_s)
+        found = await self._group.ask(Suggest(text, limit), self.deadline_s)
         return found.completions if isinstance(found, Suggested) else None
-
-    @property
-    def is_well(self) -> bool:
-        """Whether a process is healthy."""
-        return any(replica.well for replica in self._group.replicas)
 
     def health(self) -> Iterator[tuple[str, str, bool]]:
         """Yield a group, the address and the health of each process."""

@@ -112,7 +112,7 @@ class Nodes:
         self._members = Members(listed, tls)
         self._weights = weights
         self._crawl = crawl
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
         self._parts: _Parts | None = None
         self._looks: SingleFlight[None] = SingleFlight()
 
@@ -132,12 +132,6 @@ class Nodes:
         """The number of nodes of a part that expensive searches may occupy."""
         return max(self.turns // AHEAD // 2, 1)
 
-    @property
-    def is_well(self) -> bool:
-        """Whether healthy nodes have all shards."""
-        cover = self._best()
-        return cover is not None and not cover.missing
-
     def health(self) -> Iterator[tuple[str, str, bool]]:
         """Yield the part, the address and the health of each node."""
         parts = self._parts.cover.parts if self._parts else ()
@@ -154,12 +148,12 @@ class Nodes:
 
         async def ask(parts: _Parts) -> tuple[Answered | None, bool]:
             if parts.is_one:
-                reply = await parts.ask_one(question, self._deadline_s, heavy=heavy)
+                reply = await parts.ask_one(question, self.deadline_s, heavy=heavy)
                 return (reply, True) if isinstance(reply, Answered) else (None, False)
             text = effective_query(question.query)
             facts = await asyncio.to_thread(page_facts, text, self._crawl)
             asking = Broker(parts.count, self._weights).answer(question, facts)
-            answered, is_whole = await parts.drive(asking, self._deadline_s, heavy=heavy)
+            answered, is_whole = await parts.drive(asking, self.deadline_s, heavy=heavy)
             return answered if answered.results.missing < parts.count else None, is_whole
 
         return await self._ask(ask, heavy=heavy)
@@ -167,10 +161,10 @@ class Nodes:
     async def complete(self, text: str, limit: int) -> list[str] | None:
         async def ask(parts: _Parts) -> tuple[list[str] | None, bool]:
             if parts.is_one:
-                reply = await parts.ask_one(Suggest(text, limit), self._deadline_s)
+                reply = await parts.ask_one(Suggest(text, limit), self.deadline_s)
                 return (reply.completions, True) if isinstance(reply, Suggested) else (None, False)
             asking = Broker(parts.count, self._weights).complete(text, limit)
-            return await parts.drive(asking, self._deadline_s)
+            return await parts.drive(asking, self.deadline_s)
 
         return await self._ask(ask)
 
@@ -184,7 +178,7 @@ class Nodes:
             if parts is None:
                 break
             answer, is_whole = await ask(parts)
-            if is_whole or (heavy and time.monotonic() - began_s >= self._deadline_s):
+            if is_whole or (heavy and time.monotonic() - began_s >= self.deadline_s):
                 break
             await self.look()
             now = self._parts

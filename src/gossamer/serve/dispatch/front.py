@@ -9,14 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import nullcontext
+from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from gossamer.errors import StoreError
 from gossamer.search.messages import Answered
+from gossamer.search.query import parse
+from gossamer.search.query_cost import HEAVY_TERMS, first_terms, query_terms
 from gossamer.search.searcher import not_indexed
 from gossamer.serve.cluster.cover import Cover
+from gossamer.serve.cluster.group import TOO_LITTLE_S
 from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.dispatch.cache import Cache
 from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
@@ -40,9 +44,9 @@ HERE = 2
 interpreter, so more would not be faster."""
 NODES = "serve.nodes"
 REMEDY = "see whether `gossamer node` runs on all of them: docs/operating.md"
-HEAVY_WORDS = 8
+LATE = "late search"
 HEAVY_LAST = 50
-"""A query with more words, or for results beyond this one, may take a hundred times as long."""
+"""A search for results beyond this one may take many times as long as most."""
 
 
 class Dispatcher:
@@ -111,9 +115,11 @@ class Dispatcher:
         self._divide_turns()
         async with self._light.taken(client):
             if self._elsewhere:
+                began_s = time.monotonic()
                 completions = await self._elsewhere.complete(text, limit)
                 if completions is not None:
                     return completions
+                self._refuse_late(began_s)
             searcher = await self._searcher()
             async with self._here.taken(client):
                 return await asyncio.to_thread(searcher.complete, text, limit)
@@ -130,14 +136,28 @@ class Dispatcher:
         self._divide_turns()
         async with explaining, (self._heavy if heavy else self._light).taken(client):
             if self._elsewhere:
+                began_s = time.monotonic()
                 answered = await self._elsewhere.answer(question, heavy=heavy)
                 if answered is not None:
                     return answered
-                if heavy and self._elsewhere.is_well:
-                    raise Busy(HEAVY)  # it took too long there and would take longer here
+                self._refuse_late(began_s, heavy=heavy)
             searcher = await self._searcher()
             async with self._here.taken(client):
-                return Answered(searcher.state, await asyncio.to_thread(searcher.answer, question))
+                until_s = time.monotonic() + self._elsewhere.deadline_s if self._elsewhere else inf
+                try:
+                    results = await asyncio.to_thread(searcher.answer, question, until_s)
+                except TimeoutError:
+                    raise Busy(HEAVY if heavy else LATE) from None
+                return Answered(searcher.state, results)
+
+    def _refuse_late(self, began_s: float, *, heavy: bool = False) -> None:
+        """Refuse what missed its deadline elsewhere: here, it would take longer. Raises Busy.
+
+        What failed sooner is answered here: no process runs, or each of them refused it.
+        """
+        took_s = time.monotonic() - began_s
+        if self._elsewhere and took_s >= self._elsewhere.deadline_s - TOO_LITTLE_S:
+            raise Busy(HEAVY if heavy else LATE)
 
     async def _present(self) -> Searcher | Cover:
         """The index that answers at this moment. Raises StoreError."""
@@ -161,10 +181,10 @@ class Dispatcher:
 
 
 def is_heavy(question: Question) -> bool:
-    """Whether a search may take many times as long as most, judging by the question."""
+    """Whether a search may take many times as long as most."""
     return (
         question.explain
         or question.offset + question.limit > HEAVY_LAST
-        or len(question.query.split()) > HEAVY_WORDS
+        or query_terms(first_terms(parse(question.query))) > HEAVY_TERMS
         or "related:" in question.query.lower()
     )

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from gossamer.serve.dispatch.fair_queue import ANYBODY
+from gossamer.serve.web.turns import Turns
 
 if TYPE_CHECKING:
     from gossamer.serve.web.clients import Clients
@@ -36,6 +37,7 @@ class Connections:
         self, clients: Clients, refused: Counter[str], limit: int = MAX_CONNECTIONS
     ) -> None:
         self.refused = refused
+        self.turns = Turns()
         self._names = clients
         self._limit = limit
         self._clients: dict[Connection, str] = {}
@@ -71,6 +73,9 @@ class Connections:
                 oldest.drop()
                 return True
         return False
+
+    def client_of(self, connection: Connection) -> str:
+        return self._clients.get(connection, ANYBODY)
 
     def idle(self, connection: Connection) -> None:
         """Note that a connection waits for a request from now on."""

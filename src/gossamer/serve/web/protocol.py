@@ -74,8 +74,10 @@ class Bounded(HttpToolsProtocol):
     """A connection. It answers one request at a time, even if the client pipelines them.
 
     Invariants
-      * While a request is being answered, the bytes after it are kept in `_ahead`, from `_at` on;
-        if there are any, reading is paused.
+      * While a request is being answered, or waits for its turn to begin (`turns.py`), the bytes
+        that are not parsed are kept in `_ahead`, from `_at` on. If a request is being answered and
+        there are any, or if they are more than MAX_REQUEST_BYTES, reading is paused.
+      * `_is_waiting` if and only if `_all.turns` will call `_begin`.
       * The timer `_late` runs if and only if the rest of a request is awaited, of which `_size`
         bytes have arrived.
       * The timer `_unread` runs if the client must read before the transport can accept more data
@@ -89,6 +91,7 @@ class Bounded(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _is_refused = False
+    _is_waiting = False
 
     def __init__(self, connections: Connections, **given: Any) -> None:
         super().__init__(**given)
@@ -120,7 +123,21 @@ class Bounded(HttpToolsProtocol):
             return
         self._ahead = self._ahead[self._at :] + data
         self._at = 0
+        self._await_turn()
+
+    def _await_turn(self) -> None:
+        """Parse what has been received when it is this client's turn."""
+        if self._is_answering or (self._is_waiting and len(self._ahead) > MAX_REQUEST_BYTES):
+            self.flow.pause_reading()
+        elif not self._is_waiting and self._ahead:
+            self._is_waiting = True
+            self._all.turns.take(self._all.client_of(self), self._begin)
+
+    def _begin(self) -> None:
+        self._is_waiting = False
         self._parse()
+        if not self._is_answering and not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def _parse(self) -> None:
         """Pass the received bytes on, request by request; stop while one is being answered."""
@@ -178,7 +195,7 @@ class Bounded(HttpToolsProtocol):
             self._await_reading()
             return
         self._all.idle(self)
-        self._parse()
+        self._await_turn()
 
     def pause_writing(self) -> None:
         super().pause_writing()
