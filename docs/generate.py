@@ -31,10 +31,11 @@ DATASETS_INTRO = """\
 The datasets in a crawl folder, generated from `src/gossamer/tables/`. `gossamer export` writes
 each table as Parquet, CSV or JSON Lines; [formats.md](formats.md) describes the files."""
 OUTCOMES_INTRO = """\
-The possible outcomes of a fetch, and what follows from each. A failure with a wait is tried again,
-each time after twice the wait; after the last try, the page gets the status. After a failure that
-counts for the host, the host's other pages wait, too, twice as long with each such failure in a
-row."""
+The possible outcomes of a fetch, and what follows from each. A page that failed, which is each
+outcome with a wait, is asked for again without end, each time after twice the wait. After so many
+failures in a row, it gets the status, unless its host is away (see operating.md, Outages). After a
+failure that counts for the host, the host's other pages wait, too, twice as long with each such
+failure in a row."""
 SETTINGS_INTRO = """\
 The keys of `gossamer.toml`, generated from `src/gossamer/config/`. A missing key has its default.
 An unknown key or a value out of range is an error that names the key."""

@@ -81,7 +81,7 @@ def test_the_documented_package_filters_and_scores(
     known = frame(work, "pages", pages)
     config = msgspec.structs.replace(work.config.update, scoring="shallow")
     work.config = msgspec.structs.replace(work.config, update=config)
-    due = score_pages(work, due_pages(known, work.now_ms()))
+    due = score_pages(work, due_pages(known, work.now_ms(), work.config.update))
     best = select_best(due, total=4, per_host=10).select("url").collect()
     assert {row["url"].removeprefix("http://a.example/") for row in best} == {
         *("0/1000", "0/1", "0/0", "1/1000")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Crawl = Callable[..., Fetched]
 
 A = "http://a.test"
-DAY_MS = 86_400_000
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 FORBID_ALL = b"User-agent: *\nDisallow: /"
 
 
@@ -142,6 +142,20 @@ def test_a_host_that_must_be_left_alone_for_long_is_not_waited_for(
     assert not server.asked
 
 
+YEAR_MS = 365 * DAY_MS
+
+
+@pytest.mark.parametrize(
+    ("contacted_ms", "ready_ms"), [(YEAR_MS, YEAR_MS + 1), (0, YEAR_MS), (2 * DAY_MS, 2 * DAY_MS)]
+)
+def test_a_wait_of_a_clock_that_was_ahead_is_not_believed(
+    server: Loopback, crawl: Crawl, contacted_ms: int, ready_ms: int
+) -> None:
+    times = {"contacted_ms": now_ms() + contacted_ms, "ready_ms": now_ms() + ready_ms}
+    assert crawl([f"{A}/a"], [known_host("a.test", **times)]).outcomes() == ["not_found"]
+    assert server.paths == ["/robots.txt", "/a"]
+
+
 def test_failures_are_counted_from_round_to_round(server: Loopback, crawl: Crawl) -> None:
     server.answers["/a"] = page(status="503 No")
     was = known_host("a.test", failures=7, robots=robots(now_ms(), b"", 404))
@@ -157,6 +171,31 @@ def test_a_robots_that_cannot_be_had_is_asked_for_an_hour_later(
     (row,) = crawl([f"{A}/a"]).hosts.values()
     assert row["ready_ms"] == pytest.approx(now_ms() + 3_600_000, abs=60_000)
     assert row["robots"] == []
+
+
+def test_a_robots_that_cannot_be_had_for_long_is_asked_for_ever_more_rarely(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers["/robots.txt"] = page(status="500 Oops")
+    for away_ms, wait_ms in ((5 * HOUR_MS, 5 * HOUR_MS), (9 * DAY_MS, DAY_MS), (-DAY_MS, HOUR_MS)):
+        known = known_host("a.test", away_ms=now_ms() - away_ms)
+        (row,) = crawl([f"{A}/a"], [known]).hosts.values()
+        assert row["ready_ms"] == pytest.approx(now_ms() + wait_ms, abs=60_000)
+        assert row["away_ms"] <= now_ms()
+
+
+def test_a_host_is_away_since_the_first_failure_after_its_last_answer(
+    server: Loopback, crawl: Crawl
+) -> None:
+    kept = known_host("a.test", robots=robots(now_ms(), b"", 404))
+    (row,) = crawl([wanted(f"{A}/a", score=2.0), f"{A}/b"], [kept]).hosts.values()
+    away_ms = row["away_ms"]
+    assert now_ms() - 60_000 < away_ms <= row["contacted_ms"]
+    (row,) = crawl([f"{A}/a"], [kept | {"away_ms": 7}]).hosts.values()
+    assert row["away_ms"] == 7
+    server.answers["/b"] = page(b"b")
+    (row,) = crawl([wanted(f"{A}/a", score=2.0), f"{A}/b"], [kept]).hosts.values()
+    assert row["away_ms"] is None
 
 
 def test_all_origins_of_a_host_stand_in_its_row(server: Loopback, crawl: Crawl) -> None:

@@ -631,7 +631,14 @@ def test_an_address_inside_is_refused_before_connecting(server: Loopback, url: s
     ],
 )
 def test_retry_after(value: str | None, seconds: int | None) -> None:
-    assert retry_after_s(value, now_s=1_000_000) == seconds
+    assert retry_after_s(value, None, now_s=1_000_000) == seconds
+
+
+@pytest.mark.parametrize("now_s", [0, 1_000_000, 2_000_000_000])
+@pytest.mark.parametrize(("until", "seconds"), [("13:46:50", 10), ("13:46:30", 0)])
+def test_a_date_counts_from_that_of_the_answer(until: str, seconds: int, now_s: int) -> None:
+    sent = "Mon, 12 Jan 1970 13:46:40 GMT"
+    assert retry_after_s(f"Mon, 12 Jan 1970 {until} GMT", sent, now_s) == seconds
 
 
 def test_retry_after_is_passed_on(server: Loopback) -> None:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,23 @@ def test_it_waits_for_its_turn_after_other_commands(idle: Crawl) -> None:
     with pytest.raises(Ended):
         idle.run_forever(script)
     assert script.steps[1][:4] == ROUND
+
+
+def test_a_wait_ends_when_the_clock_is_set_back(idle: Crawl) -> None:
+    """Until when it waits may follow from what the clock was before."""
+    looks = count()
+
+    class SetBack(Script):
+        def look(self) -> None:
+            if len(self.due_ms) == 1:
+                idle.work.clock_ms = began_ms - 1_000
+                assert next(looks) < 100
+
+    began_ms = idle.work.clock_ms = idle.work.now_ms()
+    script = SetBack(lambda _: None)
+    with pytest.raises(Ended):
+        idle.run_forever(script)
+    assert len(script.due_ms) == 2
 
 
 def test_settings_are_read_anew_on_sighup(idle: Crawl) -> None:

@@ -354,12 +354,13 @@ def test_built_in_filters_apply_to_known_pages_too(work: Workspace) -> None:
         "far": {"depth": 99},
         "x.png": {},
         "gone.png": {"status": "gone"},
+        "alias.png": {"status": "alias"},
         "seed.png": {"source": "seed"},
     }
     put(work, "pages", [{"url": f"{HOME}{n}", "host": "site.test"} | p for n, p in pages.items()])
     found = refilter.run(work)
-    assert {each.reason: each.pages for each in found.refused} == {"depth": 1, "extension": 1}
-    assert found.counts == {"refused": 2, "still_refused": 0, "seeds_kept": 1, "restored": 0}
+    assert {each.reason: each.pages for each in found.refused} == {"depth": 1, "extension": 2}
+    assert found.counts == {"refused": 3, "still_refused": 0, "seeds_kept": 1, "restored": 0}
 
 
 def test_a_refused_language_is_not_indexed_and_its_links_are_followed(whole: Whole) -> None:

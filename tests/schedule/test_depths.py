@@ -12,14 +12,13 @@ import pytest
 from gossamer.schedule import generate, inject, update
 from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
-from tests.support.rows import by_url, put
+from tests.support.rows import LATER_MS, by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gossamer.state.workspace import Workspace
 
-FOREVER_MS = 2_000_000_000_000
 FAR = 1_000
 
 
@@ -158,7 +157,7 @@ def crawled(
     config = msgspec.structs.replace(work.config.generate, **limits)
     work.config = msgspec.structs.replace(work.config, generate=config)
     seeded(work, graph)
-    for ready_ms in (FOREVER_MS, 0)[not waiting :]:
+    for ready_ms in (LATER_MS, 0)[not waiting :]:
         known = by_url(lsm.current(work, HOSTS), "host")
         new = {"depth": None, "contacted_ms": 0}
         held = [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gossamer.config import UpdateConfig
 from gossamer.links.domains import growth_factor
 from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
@@ -19,7 +20,7 @@ from gossamer.schedule.selection import DuePages, above_cutoff, select_best
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS
 from gossamer.web.urls import domain_of
-from tests.support.rows import by_url, frame, put
+from tests.support.rows import NOW_MS, by_url, frame, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,9 @@ def test_best_is_the_plain_choice(
     scores = work.engine.spark.createDataFrame(
         [(row["url"], row["score"]) for row in rows], "url string, score double"
     )
-    due = due_pages(frame(work, "pages", rows), now_ms=1).join(scores, on="url")
+    due = due_pages(frame(work, "pages", rows), now_ms=1, config=UpdateConfig()).join(
+        scores, on="url"
+    )
     found = by_url(select_best(due, total, per_host))
     assert sorted(found) == sorted(plain_choice(rows, total, per_host))
 
@@ -66,14 +69,36 @@ def test_best_is_the_plain_choice(
         ({"status": "fetched"}, True),
         ({"status": "redirected"}, True),
         ({"status": "excluded"}, True),
-        ({"status": "gone"}, False),
+        ({"status": "gone"}, True),
+        ({"status": "alias"}, False),
         ({"status": "fetched", "next_fetch_ms": 101}, False),
         ({"status": "unfetched", "next_fetch_ms": 100}, True),
     ],
 )
 def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
     pages = frame(work, "pages", [{"url": "http://a.example/"} | row])
-    assert bool(due_pages(pages, now_ms=100).collect()) is due
+    assert bool(due_pages(pages, now_ms=100, config=UpdateConfig()).collect()) is due
+
+
+LONGEST_MS = 480 * 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("row", "due"),
+    [
+        ({"next_fetch_ms": NOW_MS + LONGEST_MS, "fetched_ms": NOW_MS}, False),
+        ({"next_fetch_ms": NOW_MS + LONGEST_MS + 1, "fetched_ms": NOW_MS}, True),
+        ({"next_fetch_ms": NOW_MS + LONGEST_MS + 1}, True),
+        ({"next_fetch_ms": NOW_MS + 1}, False),
+        ({"next_fetch_ms": NOW_MS + 1, "fetched_ms": NOW_MS + 86_399_999}, False),
+        ({"next_fetch_ms": NOW_MS + 1, "fetched_ms": NOW_MS + 86_400_000}, True),
+    ],
+)
+def test_due_times_of_a_clock_that_was_ahead_are_not_believed(
+    work: Workspace, row: dict[str, Any], due: bool
+) -> None:
+    pages = frame(work, "pages", [{"url": "http://a.example/", "status": "fetched"} | row])
+    assert bool(due_pages(pages, NOW_MS, UpdateConfig()).collect()) is due
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
@@ -85,7 +110,7 @@ def test_a_domain_has_one_part_and_parts_have_equal_loads(
     rows = [
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)
     ]
-    chosen = due_pages(frame(work, "pages", rows), now_ms=1)
+    chosen = due_pages(frame(work, "pages", rows), now_ms=1, config=UpdateConfig())
     parted = dealing.assign_parts(work, chosen, lsm.current(work, HOSTS)).collect()
     assert len(parted) == 120
     parts = defaultdict(set)
@@ -298,10 +323,10 @@ def test_what_is_looked_at_is_enough_for_the_choice(
     config = msgspec.structs.replace(
         work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
     )
-    due = score_pages(work, due_pages(frame(work, "pages", rows), now_ms=1))
+    due = score_pages(work, due_pages(frame(work, "pages", rows), now_ms=1, config=UpdateConfig()))
     some = None
     if every is not None:
-        sampled = due_pages(frame(work, "pages", rows[::every]), now_ms=1)
+        sampled = due_pages(frame(work, "pages", rows[::every]), now_ms=1, config=UpdateConfig())
         some = Sample(score_pages(work, sampled), 1 / every)
     contenders = above_cutoff(work, DuePages([due]), config, some)
     if contenders is None:
@@ -360,14 +385,14 @@ def test_an_interval_that_is_changed_takes_effect_on_known_pages(
     """Fetched ten days ago, when the interval was 30 days."""
     row = {"url": "http://a.example/", "status": "fetched", "interval_s": 30 * 86_400}
     pages = frame(work, "pages", [row | {"next_fetch_ms": 30 * DAY_MS, "outcome": "ok"}])
-    found = due_pages(pages, now_ms=10 * DAY_MS, interval_s=days * 86_400)
+    found = due_pages(pages, now_ms=10 * DAY_MS, config=UpdateConfig(interval_days=days))
     assert bool(found.collect()) is due
 
 
 def test_the_wait_of_a_retry_does_not_depend_on_the_interval(work: Workspace) -> None:
     row = {"url": "http://a.example/", "failures": 1, "next_fetch_ms": 101, "outcome": "timeout"}
     pages = frame(work, "pages", [row])
-    assert not due_pages(pages, now_ms=100, interval_s=1).collect()
+    assert not due_pages(pages, now_ms=100, config=UpdateConfig(interval_days=1 / 86_400)).collect()
 
 
 def visited(

@@ -26,6 +26,7 @@ from gossamer.state.workspace import Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.command_line import gossamer, lent
+from tests.support.rows import LATER_MS
 from tests.support.stored_web import put_rows
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Page(NamedTuple):
 
 
 def page_row(page: Page) -> dict[str, Any]:
-    state = {"status": "fetched", "outcome": "ok", "next_fetch_ms": 2**42}
+    state = {"status": "fetched", "outcome": "ok", "next_fetch_ms": LATER_MS}
     known = {"url": page.url, "host": urlsplit(page.url).netloc, "source": "link", "fit": page.fit}
     return known | (state if page.asked else {"outcome": None})
 

@@ -15,7 +15,7 @@ from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web import seed_lists
 from gossamer.web.urls import UrlRules
-from tests.support.rows import by_url, put
+from tests.support.rows import LATER_MS, by_url, put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,7 +225,7 @@ def test_nothing_goes_in_when_a_list_cannot_be_read(work: Workspace, tmp_path: P
 
 def test_a_seed_that_failed_is_due_again_when_it_is_given_again(work: Workspace) -> None:
     urls = [f"http://a.example/{name}" for name in ("gone", "robots", "late", "well", "retry")]
-    failed = {"failures": 2, "next_fetch_ms": 10**15, "fetched_ms": 1}
+    failed = {"failures": 2, "next_fetch_ms": LATER_MS, "fetched_ms": 1}
     put(
         work,
         "pages",
@@ -233,7 +233,7 @@ def test_a_seed_that_failed_is_due_again_when_it_is_given_again(work: Workspace)
             {"url": urls[0], "status": "gone", "outcome": "forbidden_address"} | failed,
             {"url": urls[1], "status": "excluded", "outcome": "robots"} | failed,
             {"url": urls[2], "status": "unfetched", "outcome": "postponed"} | failed,
-            {"url": urls[3], "status": "fetched", "outcome": "ok", "next_fetch_ms": 10**15},
+            {"url": urls[3], "status": "fetched", "outcome": "ok", "next_fetch_ms": LATER_MS},
             {"url": urls[4], "status": "fetched", "outcome": "timeout", "fetches": 1} | failed,
             {"url": "http://a.example/other", "status": "gone", "outcome": "tls"} | failed,
         ],
@@ -247,9 +247,9 @@ def test_a_seed_that_failed_is_due_again_when_it_is_given_again(work: Workspace)
         urls[0]: ("unfetched", 0, 0),
         urls[1]: ("unfetched", 0, 0),
         urls[2]: ("unfetched", 0, 0),
-        urls[3]: ("fetched", 0, 10**15),
+        urls[3]: ("fetched", 0, LATER_MS),
         urls[4]: ("fetched", 0, 0),
-        "http://a.example/other": ("gone", 2, 10**15),
+        "http://a.example/other": ("gone", 2, LATER_MS),
     }
 
 
@@ -258,7 +258,7 @@ def test_the_host_of_a_seed_that_is_given_again_need_not_wait_unless_it_asked_to
 ) -> None:
     hosts = {"down.example": "unreachable", "busy.example": "busy", "other.example": "unreachable"}
     robots = [{"origin": "http://x", "fetched_ms": 1, "status": 200, "body": b"Disallow: /"}]
-    waits = {"ready_ms": 10**15, "failures": 3, "robots": robots}
+    waits = {"ready_ms": LATER_MS, "failures": 3, "robots": robots}
     put(work, "hosts", [{"host": name, "outcome": how} | waits for name, how in hosts.items()])
     failed = {"status": "unfetched", "failures": 2, "outcome": "postponed"}
     put(work, "pages", [{"url": f"http://{name}/", "host": name} | failed for name in hosts])
@@ -266,8 +266,8 @@ def test_the_host_of_a_seed_that_is_given_again_need_not_wait_unless_it_asked_to
     found = by_url(lsm.current(work, HOSTS), "host")
     assert {name: row["ready_ms"] for name, row in found.items()} == {
         "down.example": 0,
-        "busy.example": 10**15,
-        "other.example": 10**15,
+        "busy.example": LATER_MS,
+        "other.example": LATER_MS,
     }
     assert (found["down.example"]["failures"], found["down.example"]["robots"]) == (0, [])
 

@@ -16,7 +16,7 @@ from gossamer.state import lsm
 from gossamer.status.explanation import explain
 from gossamer.tables import DATASETS, MARKS, PAGES
 from tests.support.command_line import gossamer
-from tests.support.rows import by_url, put, put_all
+from tests.support.rows import LATER_MS, by_url, put, put_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,6 @@ UNWANTED = [f"http://a.example/{n}" for n in range(6, 12)]
 MARKED = dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES)
 ROSE, ENGINE, NEW = "http://a.example/rose", "http://a.example/engine", "http://a.example/new"
 RULED, SHORT, X = "http://a.example/ruled", "http://a.example/short", "http://a.example/x"
-FOREVER_MS = 2**42
 
 Texts = Mapping[str, str | None]
 """The main texts of pages; None: too short to be fit."""
@@ -60,7 +59,7 @@ def found(texts: Texts, links: Links, round_: int) -> dict[str, list[dict[str, A
 
 def store(work: Workspace, texts: Texts, links: Links = ()) -> None:
     """Rows of a round that is over, in which these pages were fetched. All of them are fit."""
-    asked = {"status": "fetched", "outcome": "ok", "fetches": 1, "next_fetch_ms": FOREVER_MS}
+    asked = {"status": "fetched", "outcome": "ok", "fetches": 1, "next_fetch_ms": LATER_MS}
     known = [{"url": url, "fit": True} | asked for url in texts]
     others = {row["dst"] for row in links if not row.get("nofollow")} - {*texts}
     known += [{"url": url} for url in sorted(others)]

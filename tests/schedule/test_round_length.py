@@ -67,7 +67,7 @@ def test_a_brief_round_leaves_the_base_alone(busy: Workspace) -> None:
 
 
 def test_a_row_in_the_base_that_was_replaced_is_not_chosen(busy: Workspace) -> None:
-    put(busy, "pages", [{"url": A, "status": "gone"}], 3)
+    put(busy, "pages", [{"url": A, "status": "alias"}], 3)
     looked(busy)
     assert chosen(busy) == {B}
 
@@ -81,6 +81,13 @@ def test_all_pages_are_looked_at_again_after_a_while(
     looked(busy, left_alone=1)
     busy.clock_ms = NOW_MS + WAIT_MS - early_ms
     assert chosen(busy) == found
+
+
+def test_a_look_by_a_clock_that_was_ahead_does_not_count(busy: Workspace) -> None:
+    busy.clock_ms = NOW_MS + 1000 * WAIT_MS + 86_400_000
+    looked(busy)
+    busy.clock_ms = NOW_MS
+    assert chosen(busy) == {A, B}
 
 
 def test_a_round_that_is_not_brief_looks_at_all_pages(busy: Workspace) -> None:
@@ -114,7 +121,7 @@ def test_a_base_that_is_newer_than_the_last_look_is_looked_at(busy: Workspace) -
     [
         ({"next_fetch_ms": NOW_MS + 5_000}, NOW_MS + 5_000),
         ({"next_fetch_ms": NOW_MS + 2 * WAIT_MS}, NOW_MS + WAIT_MS),
-        ({"status": "gone"}, NOW_MS + WAIT_MS),
+        ({"status": "alias"}, NOW_MS + WAIT_MS),
     ],
 )
 def test_the_next_page_is_due_at_the_next_look_at_the_latest(

@@ -134,8 +134,8 @@ MEANINGS = {
     "unchanged": ("fetched", 1, 0, 30 * DAY_MS),
     "redirect": ("redirected", 0, 0, 30 * DAY_MS),
     "robots": ("excluded", 0, 0, 30 * DAY_MS),
-    "not_found": ("gone", 0, 0, 30 * DAY_MS),
-    "forbidden_address": ("gone", 0, 0, 30 * DAY_MS),
+    "not_found": ("gone", 0, 1, DAY_MS),
+    "forbidden_address": ("gone", 0, 1, DAY_MS),
     "refused": ("unfetched", 0, 1, DAY_MS),
     "busy": ("unfetched", 0, 1, HOUR_MS),
     "server_error": ("unfetched", 0, 1, HOUR_MS),
@@ -143,7 +143,7 @@ MEANINGS = {
     "unreachable": ("unfetched", 0, 1, HOUR_MS),
     "broken": ("unfetched", 0, 1, HOUR_MS),
     "tls": ("unfetched", 0, 1, DAY_MS),
-    "bad_redirect": ("gone", 0, 0, 30 * DAY_MS),
+    "bad_redirect": ("gone", 0, 1, DAY_MS),
     "filtered_type": ("excluded", 0, 0, 30 * DAY_MS),
 }
 """Status, fetches, failures and the wait in ms that follow from each outcome of a first try."""
@@ -213,7 +213,7 @@ def test_waits_double_and_end(site: Site) -> Story:
 
 @shared.story
 def test_failures_in_a_row_end_with_an_answer(site: Site) -> Story:
-    names = {name: name for name in ("ok", "unchanged", "redirect", "robots", "not_found")}
+    names = {name: name for name in ("ok", "unchanged", "redirect", "robots")}
     yield answered(site, {name: {"failures": 2} for name in names}, names)
     found = by_name(site)
     assert {name: page["failures"] for name, page in found.items()} == dict.fromkeys(names, 0)

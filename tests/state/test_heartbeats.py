@@ -55,6 +55,15 @@ def test_beats_are_cheap_and_the_last_is_told(tmp_path: Path) -> None:
     assert next(iter(heartbeats(str(tmp_path)))).done == 100
 
 
+def test_a_task_is_heard_although_the_clock_is_set_back(tmp_path: Path) -> None:
+    clock = Clock()
+    heartbeat = Heartbeat(str(tmp_path), "fetch", 1, "0", 9, clock)
+    heartbeat.beat()
+    clock.now_s -= 500
+    heartbeat.beat()
+    assert next(iter(heartbeats(str(tmp_path)))).done == 2
+
+
 def test_news_that_cannot_be_told_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "heartbeats").write_text("in the way of a folder")
     heartbeat = Heartbeat(str(tmp_path), "fetch", 1, "0", 1)

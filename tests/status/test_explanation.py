@@ -115,6 +115,17 @@ CASES = {
             ]
         },
     ),
+    "the host is away": Case(
+        "host",
+        "it answers with no page since 2024-10-03 00:00 UTC",
+        rows={"hosts": [robots(b"") | {"away_ms": NOW_MS - DAY_MS}]},
+    ),
+    "the host waits by a clock that was ahead": Case(
+        "host",
+        "ok; fetched by group eu",
+        rows={"hosts": [robots(b"") | {"outcome": "ok", "ready_ms": NOW_MS + 400 * DAY_MS}]},
+        settings='fetch.egress = {us = ["*.us"], eu = ["a.*"]}',
+    ),
     "never asked for": Case("fetched", "never asked for", {}),
     "answered": Case(
         "fetched", "ok (HTTP 200): a body was stored, 2024-09-24", ASKED, {"responses": [ANSWER]}
@@ -182,7 +193,15 @@ CASES = {
         ASKED | {"watched_days": 100.0, "changes": 50.0, "recall": 0.5},
     ),
     "due again": Case("due", "2024-10-24 00:00 UTC: it is tried again", FAILED),
-    "gone": Case("due", "never", ASKED | {"status": "gone", "outcome": "not_found"}),
+    "gone": Case(
+        "due",
+        "it is tried again",
+        ASKED | {"status": "gone", "outcome": "not_found", "failures": 3},
+    ),
+    "an alias": Case("due", "never: another address stands for it", ASKED | {"status": "alias"}),
+    "the clock was ahead": Case(
+        "due", "now: the clock was ahead", ASKED | {"fetched_ms": NOW_MS + 400 * DAY_MS}
+    ),
     "scored by links": Case("score", "links 1 × a gain of", {"inlinks": 3, "depth": 1}),
     "scored by a product": Case(
         "score",

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+NOW_MS = 1_800_000_000_000
+"""The time of the fixture `work`."""
+LATER_MS = NOW_MS + 20 * 86_400_000
+"""Pages and hosts that wait until then are not due."""
 PLAIN: dict[str, Any] = {
     "host": "a.example",
     "status": "unfetched",

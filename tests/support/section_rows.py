@@ -9,6 +9,7 @@ from gossamer.schedule.order.sections.step import write_sections
 from gossamer.state.workspace import Workspace
 from gossamer.storage import parquet
 from gossamer.tables import SECTIONS
+from tests.support.rows import LATER_MS
 from tests.support.stored_web import put_rows
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def put_pages(work: Workspace, rows: list[dict[str, Any]]) -> None:
 def page(url: str, *, asked: bool = True, fit: bool = False) -> dict[str, Any]:
     state: dict[str, Any] = {"outcome": None}
     if asked:
-        state = {"status": "fetched", "outcome": "ok", "fit": fit, "next_fetch_ms": 2**42}
+        state = {"status": "fetched", "outcome": "ok", "fit": fit, "next_fetch_ms": LATER_MS}
     return {"url": url, "host": urlsplit(url).netloc, "changes": 0.0, **state}
 
 

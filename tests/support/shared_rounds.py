@@ -41,7 +41,7 @@ Found = Mapping[str, Iterable[Row]]
 """Rows by dataset. Those of STATE are there before the round, the others are what it finds."""
 Story = Generator[Found, Pages, None]
 
-STATE = {"pages", "habits", "domains", "hosts", "url_rules", "filter_rules"}
+STATE = {"pages", "hosts", "habits", "domains", "url_rules", "filter_rules"}
 FOUND = ("responses", "documents", "links")
 """What each round has, if no story does."""
 LONGEST_LABEL = 63

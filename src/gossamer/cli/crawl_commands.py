@@ -80,7 +80,7 @@ def crawl(
     ] = "",
     refresh: Annotated[
         bool,
-        typer.Option("--refresh", help="First make all known pages due now, except gone ones."),
+        typer.Option("--refresh", help="First make all known pages due now."),
     ] = False,
     refresh_matching: Annotated[
         str,

@@ -93,6 +93,9 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """How far later intervals may differ from `interval_days`: they are at most this many times
     shorter for pages that keep changing, and longer for pages that do not; 1: all pages have the
     same interval."""
+    away_days: Annotated[float, Meta(ge=0, le=36_500)] = 30
+    """Days for which pages stay in the index while their host is away, that is, answers with none
+    of its pages, but with failures or 404; they are asked for without end, and come back."""
     feed_interval_s: Seconds = 10
     """Shortest interval between visits of a feed or sitemap that keeps listing new pages; longer if
     it lists few. `fetch.delay_s` and robots.txt apply, too. 0: feeds and sitemaps are scheduled

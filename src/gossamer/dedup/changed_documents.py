@@ -177,9 +177,14 @@ def _join_new_and_known(new: DataFrame, pages: DataFrame, before: DataFrame) -> 
 
 
 def _newly_unavailable(work: Workspace, known: DispositionLayers, urls: DataFrame) -> DataFrame:
-    """Other documents that are to be forgotten by now: the columns OF_CHANGED."""
-    passed = f"unavailable_after_ms <= {work.now_ms()} AND {FINDABLE}"
-    found = known.where(lambda layer: layer.where(passed))
+    """Other documents that are to be forgotten by now: the columns OF_CHANGED.
+
+    And those that were forgotten before their time, by a clock that was ahead.
+    """
+    now_ms = work.now_ms()
+    passed = f"unavailable_after_ms <= {now_ms} AND {FINDABLE}"
+    early = f"unavailable_after_ms > {now_ms} AND disposition = 'dropped_unavailable'"
+    found = known.where(lambda layer: layer.where(f"({passed}) OR ({early})"))
     return found.join(urls, on="url", how="left_anti").select(*CHANGED_COLUMNS)
 
 

@@ -20,7 +20,7 @@ from gossamer.fetch.host_book import RobotsFile
 from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.politeness import Politeness
 from gossamer.rules.spellings import first_forbidden
-from gossamer.state import pausing, stopping
+from gossamer.state import credible_times, pausing, stopping
 from gossamer.web import robots_txt
 from gossamer.web.urls import WEB, host_of, origin_of
 
@@ -142,9 +142,11 @@ class FetchLoop:
         politeness = Politeness.from_config(config)
         frontier = Frontier(politeness)
         for host, record in self._book.records():
-            ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
+            waits = credible_times.host_waits(record.ready_ms, record.contacted_ms, now_ms)
+            wait_s = (record.ready_ms - now_ms) / 1000 if waits else 0
+            ready_s = self._started_s + wait_s
             frontier.seed_host(host, ready_s=ready_s, failures=record.failures)
-            if ready_s - self._started_s > politeness.patience_s:
+            if wait_s > politeness.patience_s:
                 frontier.close(host, WAITING)
         hosts = self._pages.columns["host"].dictionary_encode()
         names = hosts.dictionary.to_pylist()
@@ -366,13 +368,17 @@ class FetchLoop:
             self._slow_down(hop.owner, hop.origin, rules)
 
     def _close(self, hop: Hop, why: str) -> None:
-        ready_s = time.monotonic() + robots_txt.NO_ANSWER_KEPT_S
+        """Close a host for an hour, or for as long as it has been away, up to a day."""
+        away_s = self._book.record_silence(hop.owner, _now_ms()) / 1000
+        wait_s = min(max(away_s, robots_txt.NO_ANSWER_KEPT_S), robots_txt.ANSWER_KEPT_S)
+        ready_s = time.monotonic() + wait_s
         self._frontier.seed_host(hop.owner, ready_s=ready_s)
         self._frontier.close(hop.owner, Reason("no_robots", f"robots.txt: {why}"))
 
     def _record(self, row: int, answer: FetchResult) -> None:
         page = self._pages[row]
         outcome = self._writer.add(page, answer)
+        self._book.record_outcome(page.host, outcome, answer.started_ms)
         if not page.asked and outcome != "robots":
             self._book.record(page.host).pages += 1
         self._heartbeat.beat(1, outcome)

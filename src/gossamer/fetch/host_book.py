@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from gossamer.storage import parquet
 from gossamer.tables import HOSTS
+from gossamer.tables.outcomes import FAILED, HEARD
 from gossamer.web import robots_txt
 from gossamer.web.urls import host_of, normalize_all
 
@@ -55,6 +56,7 @@ class HostRecord:
     ready_ms: int = 0
     failures: int = 0
     sitemaps: list[str] | None = None
+    away_ms: int | None = None
     touched: bool = False
 
 
@@ -122,6 +124,23 @@ class HostBook:
         record.latency_ms = answer.elapsed_ms
         record.requests += 1
         record.bytes += len(answer.body)
+
+    def record_outcome(self, host: str, outcome: str, asked_ms: int) -> None:
+        """Record what became of a page: since when the host is away, if it is."""
+        if outcome in FAILED:
+            self.record_silence(host, asked_ms)
+        elif outcome in HEARD:
+            self.record(host).away_ms = None
+
+    def record_silence(self, host: str, now_ms: int) -> int:
+        """Record that a host did not answer with what was asked for.
+
+        Returns for how many milliseconds it has not.
+        """
+        record = self.record(host)
+        if record.away_ms is None or record.away_ms > now_ms:  # the clock was set back
+            record.away_ms = now_ms
+        return now_ms - record.away_ms
 
     def rows(
         self, hosts: Iterable[Host], depths: Mapping[str, int], now_s: float

@@ -174,7 +174,7 @@ class _Crawl:
                 self.harvests.begin(work)
             if not found:
                 # What was due already was not chosen: only a change of the crawl can alter that.
-                due_ms = round_length.next_due_ms(work, began_ms)
+                due_ms = round_length.next_due_ms(work, min(began_ms, work.now_ms()))
                 if self._harvest_until_due(due_ms):
                     work.store.refresh()  # with what the harvest has committed
                     work.store.collect_garbage(work.config.store.keep_versions)
@@ -234,10 +234,11 @@ def _turn(work: Workspace, listener: Listener) -> Iterator[None]:
 def _wait(work: Workspace, due_ms: int | None, listener: Listener, reload: Reload) -> bool:
     """Wait until a page is due, settings were read anew, or another command changed the crawl.
 
-    Returns whether it was the last of these.
+    Returns whether it was the last of these. Ends when the clock is set back, too: `due_ms` may
+    follow from what it was before.
     """
-    version = work.store.manifest.version
-    while due_ms is None or work.now_ms() < due_ms:
+    version, began_ms = work.store.manifest.version, work.now_ms()
+    while due_ms is None or began_ms <= work.now_ms() < due_ms:
         listener.look()
         if work.store.refresh().version != version:
             return True

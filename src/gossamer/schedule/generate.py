@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 
 from gossamer.config import egress
 from gossamer.schedule.due import due_counts, round_length
-from gossamer.schedule.due.due_pages import drop_waiting_hosts, due_pages, interval_s
+from gossamer.schedule.due.due_pages import drop_waiting_hosts, due_pages
 from gossamer.schedule.focus import fitness
 from gossamer.schedule.limits import part_assignment
 from gossamer.schedule.limits.host_budgets import drop_pages_beyond_total
@@ -96,13 +96,13 @@ def due_now(work: Workspace, known: DataFrame, askable: Askable) -> DataFrame:
     due = due_pages(
         known,
         askable.now_ms,
-        interval_s(work),
+        work.config.update,
         work.settings_changed_ms,
         is_endless=work.is_endless,
     )
     if work.store.manifest.layers(HOSTS.name):
-        ready_ms = askable.now_ms + round_length.patience_ms(work)
-        due = drop_waiting_hosts(due, askable.hosts, ready_ms)
+        by_ms = askable.now_ms + round_length.patience_ms(work)
+        due = drop_waiting_hosts(due, askable.hosts, askable.now_ms, by_ms)
     if askable.stranded is not None:
         due = due.join(askable.stranded, on="host", how="left_anti")
     return mark_own_hosts(work, due, askable.hosts)

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from gossamer.schedule import depths
 from gossamer.schedule.due import due_counts
+from gossamer.schedule.forgiven_hosts import forgiven_hosts
 from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.storage.names import SCRATCH
@@ -133,20 +134,6 @@ def seed_rows(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
         due_counts.due_slot_column().alias("counted"),
-    )
-
-
-def forgiven_hosts(work: Workspace, seeds: DataFrame) -> DataFrame:
-    """The rows of `hosts` of unanswered seeds, without whatever would make them wait."""
-    unanswered = seeds.where(F.col("outcome").isin(*UNANSWERED))
-    known = lsm.rows_for(work, HOSTS, unanswered.select("host").distinct())
-    forgotten = {
-        "ready_ms": F.lit(0).cast("long"),
-        "failures": F.lit(0),
-        "robots": F.slice("robots", 1, 0),
-    }
-    return known.where(F.coalesce("outcome", F.lit("")) != "busy").select(
-        *[forgotten.get(name, F.col(name)).alias(name) for name in HOSTS.column_names]
     )
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from gossamer.rules.url_rules.aliases import alias_status_after_change
 from gossamer.schedule import depths
-from gossamer.schedule.due import change_habits, change_rates, due_counts, listing_polls
+from gossamer.schedule.due import change_habits, change_rates, due_counts, listing_polls, outages
 from gossamer.schedule.due.due_pages import due_ms, is_refused
 from gossamer.schedule.focus import fit_prediction
 from gossamer.schedule.focus.generated_rules.rulings import (
@@ -69,6 +69,8 @@ class PageNews(NamedTuple):
     """What linking pages promise (`fit_prediction.judge_targets`)."""
     rulings: DataFrame | None = None
     """What generated filter rules make of them (`withheld_pages`)."""
+    away: DataFrame | None = None
+    """Failures of hosts that are away (`outages.pages_of_away_hosts`)."""
 
     @classmethod
     def nothing(cls, work: Workspace, given: int) -> PageNews:
@@ -116,6 +118,7 @@ def _join_news(work: Workspace, news: PageNews) -> DataFrame:
         judged = judged.drop("score").withColumnsRenamed(renamed)
     if finds is not None:
         finds = F.broadcast(finds)
+    away = None if news.away is None else news.away.withColumnRenamed("away_ms", "r_away_ms")
     rows = news.found.join(_answers_with_policies(work, news.answers), on="url", how="full")
     rows = rows.join(news.flows, on="url", how="full")
     lacking: dict[str, str] = {}
@@ -126,6 +129,7 @@ def _join_news(work: Workspace, news: PageNews) -> DataFrame:
         (news.places, "left", dict.fromkeys(change_habits.KNOWN, "double")),
         (news.promised, "left", dict.fromkeys(fit_prediction.FOUND, "long")),
         (news.rulings, "full", {"ruling": "string"}),
+        (away, "left", {"r_away_ms": "long"}),
     ):
         if frame is None:
             lacking |= types
@@ -154,11 +158,13 @@ def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> 
     """What the new columns follow from: the status, but for rules for URLs, is `settled`."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
     tries = F.coalesce("failures", F.lit(0)) + 1
-    retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
+    failed = asked & (F.col("o_retry_wait_s") > 0)
+    retry = failed & (tries < F.col("o_max_tries"))
+    stays = retry | (failed & outages.is_kept())
     before = F.coalesce("status", F.lit("unfetched"))
     # Filters may have refused a page while a round was fetching it.
     refused = is_refused()
-    settled = F.when(asked & ~retry & ~refused, F.col("o_status")).otherwise(before)
+    settled = F.when(asked & ~stays & ~refused, F.col("o_status")).otherwise(before)
     had = opic.stored_cash(given, new=F.col("source").isNull())
     is_other = F.coalesce(
         F.col("r_main_text") != F.col("main_text"),
@@ -168,7 +174,8 @@ def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> 
     visit = change_rates.visit_columns(
         (F.col("r_outcome") == "ok") & is_other, usual, config, now_ms
     )
-    facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
+    facts = {"asked": asked, "tries": tries, "failed": failed, "retry": retry}
+    facts |= {"settled": settled, "had": had}
     # A page was asked, or its row changes, at this moment.
     facts["passed"] = opic.elapsed_share(F.coalesce("r_asked_ms", F.lit(now_ms)))
     facts |= {"refused": refused, "kind": F.coalesce("r_kind", "kind")}
@@ -201,10 +208,10 @@ def _has_rhythm() -> Column:
 
 def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
     """The columns of `new_page_rows`, from the old row, found links, the answer, and the flows."""
-    asked, retry, status = F.col("asked"), F.col("retry"), F.col("new_status")
+    asked, failed, status = F.col("asked"), F.col("failed"), F.col("new_status")
     requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
     stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
-    failures = F.when(retry, F.col("tries")).when(asked, F.lit(0)).otherwise(F.col("tries") - 1)
+    failures = F.when(failed, F.col("tries")).when(asked, F.lit(0)).otherwise(F.col("tries") - 1)
     cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
         F.col("had") - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
     )
@@ -272,26 +279,24 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
 
 def _due_columns(config: UpdateConfig) -> dict[str, Column]:
     """When a page is due again, and the interval that counts then."""
-    asked, retry = F.col("asked"), F.col("retry")
+    asked, failed = F.col("asked"), F.col("failed")
     seed = F.coalesce(F.col("source") == "seed", F.lit(False))
     taken_over = F.col("due_ms").isNotNull() & F.col("outcome").isNull() & ~seed
     has_rhythm = _has_rhythm()
     wait_s = F.when(has_rhythm, F.col("rhythm_s")).otherwise(F.col("usual_s"))
-    interval = int(config.interval_days * change_rates.DAY_S)
-    interval_s = F.lit(interval).cast("long")
+    interval_s = F.lit(int(config.interval_days * change_rates.DAY_S)).cast("long")
     is_told = F.col("signal") & ~asked
-    told_ms = F.least(due_ms(interval), F.col("fetched_ms") + F.col("usual_s") * 1000)
-    doubled_s = F.col("o_retry_wait_s") * F.pow(F.lit(2), F.col("tries") - 1)
-    retry_s = F.greatest(doubled_s, F.coalesce("r_retry_after_s", F.lit(0))).cast("long")
+    told_ms = F.least(due_ms(config), F.col("fetched_ms") + F.col("usual_s") * 1000)
+    retry_ms = outages.retry_wait_s(config) * 1000
     return {
-        "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
+        "next_fetch_ms": F.when(failed, F.col("r_asked_ms") + retry_ms)
         .when(asked, F.col("r_asked_ms") + F.floor(wait_s * 1000))
         .when(F.col("again") | is_due_by_ruling(), F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .when(is_told, told_ms)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": F.when(asked & ~retry & has_rhythm, RHYTHM_S)
+        "interval_s": F.when(asked & ~failed & has_rhythm, RHYTHM_S)
         .when(F.col("ruling") == SAMPLED, RHYTHM_S)  # ahead of pages without a rhythm
         .when(asked | (is_told & ~listing_polls.has_rhythm()), interval_s)
         .otherwise(F.coalesce("interval_s", interval_s))

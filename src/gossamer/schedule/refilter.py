@@ -4,7 +4,7 @@ Filters usually see a URL when a link to it is found, and known pages stay. This
 them again. A page that they refuse becomes `excluded` with the outcome `filtered`: it is never due,
 and leaves the index with the next harvest. A page that was excluded so, and that they let in now,
 is due at once; if an answer of it is stored, it can be found again after the next harvest. Seeds
-are kept, and so are pages that are gone or that others stand for (`gone`, `alias`).
+are kept, and so are pages that others stand for (`alias`).
 
 With rules for content types, pages whose last answer had a type that they refuse get the outcome
 `filtered_type`, as if they were fetched now.
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
-KEPT = ("gone", "alias")
-"""Statuses of pages that this step leaves as they are."""
 REFUSED, STILL, SEED, RESTORED = "refused", "still_refused", "seeds_kept", "restored"
 """What becomes of a page: it is excluded now; it was already; it is refused, but a seed; it is let
 in again."""
@@ -143,7 +141,7 @@ def test_url(work: Workspace, url: str) -> TestedUrl:
 def _judge_pages(work: Workspace) -> DataFrame:
     """Rows of JUDGED for pages that are refused, or excluded and let in; materialised."""
     recipe = crawl_rules.filter_recipe(work)
-    pages = lsm.current(work, PAGES).where(~F.col("status").isin(*KEPT))
+    pages = lsm.current(work, PAGES).where("status <> 'alias'")
     asked = pages.select("url", "depth", "hops", "source", "status", "outcome")
     if recipe.rules is not None and recipe.rules.has_types:
         answers = work.read("responses").where(F.col("outcome").isin("ok", FILTERED_TYPE))

@@ -1,4 +1,4 @@
-"""refresh: pages → pages. Makes known pages due now, whatever their interval says.
+"""refresh: pages, hosts → pages, hosts. Makes known pages due now, whatever their interval says.
 
 Patterns are RE2's, searched for in the whole URL, as in `filter.allow`. They are matched by Arrow,
 a column at a time.
@@ -14,9 +14,10 @@ from pyspark.sql import functions as F
 
 from gossamer.config.patterns import Patterns
 from gossamer.schedule.due import due_counts
-from gossamer.schedule.due.due_pages import is_refused
+from gossamer.schedule.due.due_pages import is_never_due
+from gossamer.schedule.forgiven_hosts import forgiven_hosts
 from gossamer.state import lsm
-from gossamer.tables import PAGES
+from gossamer.tables import HOSTS, PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,28 +29,21 @@ if TYPE_CHECKING:
 
 
 def run(work: Workspace, pattern: str = "") -> StepReport:
-    """Make pages due: those whose URL matches, or all that are not gone.
+    """Make pages due: those whose URL matches, or all.
 
-    Only pages that were asked for before count; the others are due anyway. A page that is gone is
-    asked for again only if its URL matches, and one that `refilter` has excluded is not. Raises
-    ConfigError for a pattern that RE2 lacks.
+    Only pages that were asked for before count; the others are due anyway. A page that `refilter`
+    has excluded is not asked for, and a host that failed need not wait. Raises ConfigError for a
+    pattern that RE2 lacks.
     """
     with work.step("refresh", work.round) as draft:
-        asked = lsm.current(work, PAGES).where("outcome IS NOT NULL AND status <> 'alias'")
-        asked = asked.where(~is_refused())
+        due = lsm.current(work, PAGES).where("outcome IS NOT NULL").where(~is_never_due())
         if pattern:
             Patterns("--refresh-matching", [pattern])
             found = work.engine.map_partitions(
-                asked.select("url"), partial(_filter_matching, pattern), "url string"
+                due.select("url"), partial(_filter_matching, pattern), "url string"
             )
-            due = asked.join(found, on="url", how="left_semi")
-        else:
-            due = asked.where("status <> 'gone'")
-        now_due = {
-            "status": F.when(F.col("status") == "gone", "unfetched").otherwise(F.col("status")),
-            "failures": F.lit(0),
-            "next_fetch_ms": F.lit(0).cast("long"),
-        }
+            due = due.join(found, on="url", how="left_semi")
+        now_due = {"next_fetch_ms": F.lit(0).cast("long")}
         rows, count = work.scratch(
             due.select(
                 *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
@@ -62,6 +56,11 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
             draft.replace["due_times"] = due_counts.write_due(
                 work, due_counts.count_due_moves(rows), new
             )
+            hosts, host_count = work.scratch(forgiven_hosts(work, new))
+            if host_count:
+                draft.replace["hosts"] = lsm.append_layer(
+                    work, HOSTS, hosts, host_count, work.round
+                )
         draft.counts["pages"] = count
     return draft.done
 

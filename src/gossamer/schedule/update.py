@@ -10,7 +10,7 @@ Only rows that change are written, as a new layer (see lsm.py).
     depths.py                  which other pages are nearer to a seed now
 
 When a page is due again follows from how often it has changed (change_rates.py), or listed
-something new (listing_polls.py).
+something new (listing_polls.py), and of one that failed from how often it has (outages.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gossamer.links import domains
 from gossamer.rules.url_rules.rule_listing import switched_listed_rule
 from gossamer.rules.url_rules.rule_updates import apply_rules, learn_from_round
 from gossamer.schedule import depths, found_links
-from gossamer.schedule.due import change_habits, due_counts, listing_polls
+from gossamer.schedule.due import change_habits, due_counts, listing_polls, outages
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.focus.generated_rules.withheld_pages import follow_rules, withhold_new
 from gossamer.schedule.limits.new_url_limits import limit_new_urls
@@ -49,16 +49,20 @@ def run(work: Workspace) -> StepReport:
     _require_parsed(work, round_)
     with work.step("update", round_) as draft:
         links = found_links.believe_dates(work, work.read(LINKS.name, round_))
+        answers = work.read(RESPONSES.name, round_)
+        away, away_count = outages.pages_of_away_hosts(work, answers)
         virtual = opic.virtual_page(work)
         late = found_links.late_found_sources(work, links)
-        news = PageNews.nothing(work, virtual.given)._replace(
-            answers=work.read(RESPONSES.name, round_)
-        )
+        news = PageNews.nothing(work, virtual.given)._replace(answers=answers)
+        believed = answers
+        if away_count:
+            news = news._replace(away=away)
+            believed = answers.join(away, on="url", how="left_anti")
         news = _add_targets(work, news, found_links.correct_found_depths(work, links, late))
         asked = sum(layer.rows for layer in work.store.manifest.layers(RESPONSES.name, round_))
         lessons, (news, met) = work.both(
             asked,
-            partial(learn_from_round, work, news.answers, news.found, round_),
+            partial(learn_from_round, work, believed, news.found, round_),
             partial(_add_known_and_flows, work, links, late, news),
         )
         draft.counts |= lessons.counts

@@ -69,7 +69,7 @@ class Heartbeat:
         if count is not None:
             self.counts[count] = self.counts.get(count, 0) + done
         now_s = self._clock()
-        if now_s >= self._next_s:
+        if not self._next_s - self._every_s <= now_s < self._next_s:  # the clock may be set back
             self._next_s = now_s + self._every_s
             self._write(now_s)
 

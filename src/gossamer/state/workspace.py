@@ -79,11 +79,15 @@ class Workspace(Tables):
 
     @property
     def settings_changed_ms(self) -> int:
-        """When gossamer.toml was last written; 0 if it does not exist."""
+        """When gossamer.toml was last written; 0 if it does not exist, or by a wrong clock.
+
+        If a time that has not come yet counted, requests would be repeated until then.
+        """
         try:
-            return opening.modified_ms(f"{self.root}/{CONFIG_NAME}")
+            written_ms = opening.modified_ms(f"{self.root}/{CONFIG_NAME}")
         except OSError:
             return 0
+        return written_ms if written_ms <= self.now_ms() else 0
 
     def now_ms(self) -> int:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms

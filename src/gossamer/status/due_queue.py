@@ -68,7 +68,9 @@ class QueueWatch:
             counts = self._counts
         if counts is None:
             return None
-        interval_s = int(self._work.config.update.interval_days * 86_400)
+        config = self._work.config.update
+        counts = due_counts.credible_counts(counts, now_ms, config)
+        interval_s = int(config.interval_days * 86_400)
         return due_queue(counts, now_ms, interval_s), freshness(counts, now_ms, interval_s)
 
 

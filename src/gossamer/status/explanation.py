@@ -35,7 +35,7 @@ from gossamer.rules.absence import Absence
 from gossamer.rules.spellings import first_forbidden
 from gossamer.rules.url_rules.rule_listing import test_url
 from gossamer.schedule.due import change_rates, listing_polls
-from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
+from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s, is_credible
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.focus.classifier import split_words
 from gossamer.schedule.order import scoring
@@ -43,7 +43,7 @@ from gossamer.schedule.order.page_ranks import add_ranks
 from gossamer.schedule.order.page_scores import page_signals
 from gossamer.schedule.order.sections.page_worth import add_page_worth
 from gossamer.search.page_info import PageInfo
-from gossamer.state import lsm
+from gossamer.state import credible_times, lsm
 from gossamer.state.lookup import Lookup
 from gossamer.status.human_units import duration, moment, percent
 from gossamer.tables import DOCUMENTS, HOSTS, INDEXED, PAGES, SECTIONS
@@ -191,9 +191,11 @@ def _host(work: Workspace, host: Row | None, name: str) -> str:
     asked = f"{_count(host['requests'], 'request')}, the last one {moment(host['contacted_ms'])}"
     outcome = host["outcome"] or "ok"
     failed = f"; {_count(host['failures'], 'failure')} in a row" if host["failures"] else ""
-    ready_ms = host["ready_ms"] or 0
-    waits = f"; no request before {moment(ready_ms)}" if ready_ms > work.now_ms() else ""
-    return f"{asked}: {outcome}{failed}{waits}{group}"
+    away = f"; it answers with no page since {moment(host['away_ms'])}" if host["away_ms"] else ""
+    ready_ms, now_ms = host["ready_ms"] or 0, work.now_ms()
+    waits = credible_times.host_waits(ready_ms, host["contacted_ms"], now_ms)
+    until = f"; no request before {moment(ready_ms)}" if waits else ""
+    return f"{asked}: {outcome}{failed}{away}{until}{group}"
 
 
 def _how_fetched(pages: PageInfo, row: Row) -> str:
@@ -222,11 +224,14 @@ def _changes(row: Row, figures: Row) -> str:
 
 
 def _due(work: Workspace, row: Row, figures: Row) -> str:
-    if row["status"] in NEVER_AGAIN or _is_refused(row):
-        named = "its URL is named: gossamer crawl --refresh-matching"
-        return f"never, unless {FILTERS_APPLY if _is_refused(row) else named}"
-    when = figures["due_ms"]
-    return f"{'now' if when <= work.now_ms() else moment(when)}: {_why_then(work, row, when)}"
+    if _is_refused(row):
+        return f"never, unless {FILTERS_APPLY}"
+    if row["status"] in NEVER_AGAIN:
+        return "never: another address stands for it"
+    when, now_ms = figures["due_ms"], work.now_ms()
+    if not figures["is_credible"]:
+        return "now: the clock was ahead when its row was written"
+    return f"{'now' if when <= now_ms else moment(when)}: {_why_then(work, row, when)}"
 
 
 def _why_then(work: Workspace, row: Row, due_ms: int) -> str:
@@ -249,7 +254,8 @@ def _rhythm(work: Workspace, row: Row) -> str:
         if row["rate"]:
             chance = percent(work.config.update.revisit_probability)
             return f"by then it has changed with a probability of {chance}, within bounds"
-        return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
+        after = duration(interval_s(work.config.update))
+        return f"{after} after its first visit (update.interval_days)"
     kind = "page in which visits found new links" if row["kind"] == "page" else row["kind"]
     if not row["finding_days"]:
         return f"soon after the first visit, as for any {kind}"
@@ -354,7 +360,8 @@ def _figures_to_explain(work: Workspace, row: Row) -> Row:
     signals = page_signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {
-        "due_ms": due_ms(interval_s(work)),
+        "due_ms": due_ms(config),
+        "is_credible": F.coalesce(is_credible(work.now_ms(), config), F.lit(True)),
         "rate": F.col("rate"),
         "gain": F.col("gain"),
         "ahead": listing_polls.rhythm_factor(work.now_ms()),

@@ -113,7 +113,8 @@ class History:
 
 def lanes(tasks: Iterable[TaskProgress], now_ms: int) -> list[Lane]:
     """The steps that have tasks at work at this moment, `fetch` first."""
-    at_work = [task for task in tasks if task.done < task.total and now_ms - task.at_ms < SILENT_MS]
+    lively = (task for task in tasks if abs(now_ms - task.at_ms) < SILENT_MS)
+    at_work = [task for task in lively if task.done < task.total]
     at_work.sort(key=lambda task: (task.step != "fetch", task.step, task.round))
     groups = groupby(at_work, key=lambda task: (task.step, task.round))
     return [_lane(step, round_, list(group)) for (step, round_), group in groups]
@@ -179,5 +180,5 @@ def _fetches(history: Sequence[StepReport]) -> list[StepReport]:
 
 
 def _is_failure(name: str) -> bool:
-    """Whether an outcome means that the server or the network failed, so there is a retry."""
-    return name in OUTCOMES and OUTCOMES[name].retry_wait_s > 0
+    """Whether an outcome is a failure of the server or the network, which may be brief."""
+    return name in OUTCOMES and OUTCOMES[name].max_tries > 1

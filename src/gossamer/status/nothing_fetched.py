@@ -91,7 +91,7 @@ def failures_to_fetch(work: Workspace) -> Iterator[Failure]:
     from gossamer.tables import PAGES
 
     lacking = lsm.current(work, PAGES).where("stored_ms IS NULL AND status <> 'alias'")
-    again = F.when(F.col("status") == "unfetched", F.col("next_fetch_ms"))
+    again = F.when(F.col("status").isin("unfetched", "gone"), F.col("next_fetch_ms"))
     rows = (
         lacking.select(
             F.coalesce("outcome", F.lit("postponed")).alias("outcome"),

@@ -1,8 +1,8 @@
 """The outcomes of a fetch and their consequences: the policy as one table.
 
-`fetch` determines the outcome, and `update` looks up its consequences here. A temporary failure is
-retried after `retry_wait_s`, doubled for each failure in a row. After `max_tries` the page gets the
-status `gone`; its row is kept, so that it is not found again as new.
+`fetch` determines the outcome, and `update` looks up its consequences here. A page that failed is
+asked for again after `retry_wait_s`, doubled for each failure in a row, without end. From the try
+`max_tries` on, it has the status `gone`, unless its host is away (schedule/due/outages.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ FILTERED, FILTERED_TYPE = "filtered", "filtered_type"
 class Policy:
     meaning: str
     status: str
-    """The page's status if it is not retried."""
+    """The page's status; of a failure, that from the try `max_tries` on."""
     answered: bool = False
     """The server sent a page, or confirmed that ours is current."""
     retry_wait_s: int = 0
-    """The wait before the first retry."""
+    """The wait before the first retry of a failure; 0: it is none."""
     max_tries: int = 1
+    """The number of failures in a row after which a page is gone."""
+    refuses: bool = False
+    """The server does not want to send the page, so its host is not away."""
     affects_host: bool = False
     """A failure of the server, not of the page: several in a row postpone all pages of the host."""
     host_wait_s: int = 0
@@ -50,15 +53,19 @@ OUTCOMES: Mapping[str, Policy] = {
     "bad_redirect": Policy(
         "a redirect to a URL that cannot be crawled",
         "gone",
+        retry_wait_s=DAY_S,
         remedy="open it in a browser, and use the URL that you end up at as a seed",
         settings=("urls.schemes",),
     ),
-    "not_found": Policy("404 or 410", "gone", remedy="check the URL in a browser"),
+    "not_found": Policy(
+        "404 or 410", "gone", retry_wait_s=DAY_S, remedy="check the URL in a browser"
+    ),
     "refused": Policy(
         "any other 4xx",
         "gone",
         retry_wait_s=DAY_S,
         max_tries=2,
+        refuses=True,
         remedy="the server requires a login, or refuses crawlers: set a user or headers for it",
         settings=("fetch.sites",),
     ),
@@ -120,6 +127,7 @@ OUTCOMES: Mapping[str, Policy] = {
     "forbidden_address": Policy(
         "an address or folder that the settings do not allow",
         "gone",
+        retry_wait_s=DAY_S,
         remedy="if it is your own server, run gossamer crawl with --own, or allow its network",
         settings=("fetch.own_hosts", "fetch.allow_networks", "fetch.file_folders", "urls.schemes"),
     ),
@@ -147,6 +155,13 @@ OUTCOMES: Mapping[str, Policy] = {
     ),
 }
 
+FAILED = tuple(name for name, policy in OUTCOMES.items() if policy.retry_wait_s)
+"""Outcomes after which a page is tried again, after growing waits."""
+HEARD = (
+    *(name for name, policy in OUTCOMES.items() if policy.answered),
+    *("redirect", FILTERED_TYPE),
+)
+"""Outcomes of a host that is not away: it sent what was asked for, or said where that is."""
 UNANSWERED = tuple(
     name
     for name, policy in OUTCOMES.items()

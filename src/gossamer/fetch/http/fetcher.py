@@ -32,6 +32,7 @@ from gossamer.fetch.http.connection import Connector, Response, tls_context
 from gossamer.fetch.http.content_coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.failures import outcome_of
 from gossamer.fetch.http.site_settings import ProxyNetwork, judge_proxied
+from gossamer.state.credible_times import LONGEST_HOST_WAIT_S
 from gossamer.web.urls import browser_spelling, normalize
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ READ_BUFFER_BYTES = 256 << 10
 DRAIN_BYTES = 64 << 10
 """Bytes read of a body that is not a page. If it is shorter, the connection can be reused."""
 DRAIN_S = 2.0
-MAX_RETRY_AFTER_S = 30 * 86_400
 
 NOT_MODIFIED = 304
 _BY_STATUS: Mapping[int, str] = {404: "not_found", 410: "not_found", 429: "busy", 503: "busy"}
@@ -180,20 +180,33 @@ def _request_url(url: str) -> URL:
     )
 
 
-def retry_after_s(value: str | None, now_s: float) -> int | None:
-    """Convert Retry-After (RFC 9110 §10.2.3) to seconds from now; None if it is invalid."""
+def retry_after_s(value: str | None, sent: str | None, now_s: float) -> int | None:
+    """Convert Retry-After (RFC 9110 §10.2.3) to seconds from now; None if it is invalid.
+
+    A date counts from the one at which the answer was `sent`, its header Date, by the same clock;
+    without that, from ours.
+    """
     if value is None:
         return None
     value = value.strip()
     if value.isascii() and value.isdigit():
         # Check the length first: int() of a long string is slow, or an error.
-        return min(int(value), MAX_RETRY_AFTER_S) if len(value) < 10 else MAX_RETRY_AFTER_S  # noqa: PLR2004
+        seconds = int(value) if len(value) < 10 else LONGEST_HOST_WAIT_S  # noqa: PLR2004
+    elif (until_s := _seconds_of_date(value)) is not None:
+        sent_s = _seconds_of_date(sent or "")
+        seconds = int(until_s - (now_s if sent_s is None else sent_s))
+    else:
+        return None
+    return min(max(seconds, 0), LONGEST_HOST_WAIT_S)
+
+
+def _seconds_of_date(value: str) -> float | None:
+    """A date of a header in seconds since 1970; None if it is invalid."""
     try:
         date = parsedate_to_datetime(value)
-        seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now_s
+        return date.replace(tzinfo=date.tzinfo or UTC).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return min(max(int(seconds), 0), MAX_RETRY_AFTER_S)
 
 
 def _session(
@@ -262,7 +275,9 @@ def _classify(
         return
     answer.detail = f"HTTP {status}"
     if answer.outcome == "busy":
-        answer.retry_after_s = retry_after_s(headers.get("Retry-After"), time.time())
+        answer.retry_after_s = retry_after_s(
+            headers.get("Retry-After"), headers.get("Date"), time.time()
+        )
     elif status == NOT_MODIFIED:
         is_conditional = request.etag or request.last_modified
         answer.outcome = "unchanged" if is_conditional else "broken"

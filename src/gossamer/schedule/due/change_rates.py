@@ -149,7 +149,9 @@ def add_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     """Add the `gain` of a visit, and the `rate`. Nothing counts as stored of a page that failed."""
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
     gained = gain(F.col("rate"), F.col("days"), _rate_or_zero("recall"), _rate_or_zero("doubt"))
-    found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
+    # A page that failed comes after new ones: it is less and less likely to be there.
+    failures = 1 + _rate_or_zero("failures")
+    found = F.when(_is_stored(), gained).otherwise(1 / (F.col("rate") * failures))
     pages = pages.withColumns({"rate": rate_now(config), "days": days})
     return pages.withColumn("gain", found).drop("days")
 

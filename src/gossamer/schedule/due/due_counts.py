@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from gossamer.state import credible_times
 from gossamer.storage import parquet
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DUE_TIMES, PAGES
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, Row
 
+    from gossamer.config import UpdateConfig
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
 
@@ -108,7 +110,19 @@ def count_due(work: Workspace, now_ms: int) -> int | None:
     slots = read_due_counts(work)
     if slots is None:
         return None
+    slots = credible_counts(slots, now_ms, work.config.update)
     return sum(pages for slot, pages in slots.items() if slot.from_ms <= now_ms)
+
+
+def credible_counts(
+    slots: Mapping[DueSlot, int], now_ms: int, config: UpdateConfig
+) -> Counter[DueSlot]:
+    """The counts, with pages whose due time is not believed in the slots of those due at once."""
+    longest_s, found = credible_times.longest_page_wait_s(config), Counter[DueSlot]()
+    for slot, pages in slots.items():
+        is_credible = credible_times.is_credible_wait(slot.from_ms, 0, now_ms, longest_s)
+        found[slot if is_credible else slot._replace(from_ms=0)] += pages
+    return found
 
 
 def _write_due(work: Workspace, counts: Mapping[DueSlot, int]) -> tuple[Layer, ...]:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.schedule.due import listing_polls
+from gossamer.state import credible_times
 from gossamer.tables.outcomes import FILTERED, SETTINGS_DECIDE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.state.workspace import Workspace
+    from gossamer.config import UpdateConfig
 
-NEVER_AGAIN = ("gone", "alias")
+NEVER_AGAIN = ("alias",)
 """Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "rate", "doubt", "recall")
 """Columns on which the gain of a visit depends (change_rates.py), besides `stored_ms`."""
@@ -37,27 +38,27 @@ def is_never_due() -> Column:
     return F.col("status").isin(*NEVER_AGAIN) | is_refused()
 
 
-def interval_s(work: Workspace) -> int:
+def interval_s(config: UpdateConfig) -> int:
     """The interval after which a page is due again."""
-    return int(work.config.update.interval_days * 86_400)
+    return int(config.interval_days * 86_400)
 
 
 def due_pages(
     known: DataFrame,
     now_ms: int,
-    interval_s: int | None = None,
+    config: UpdateConfig,
     settings_changed_ms: int = 0,
     *,
     is_endless: bool = True,
 ) -> DataFrame:
-    """The pages that may be fetched now, given the interval that counts now.
+    """The pages that may be fetched now, by the settings that count now.
 
     A seed whose outcome depends on settings is due again if the settings have changed since it was
     requested.
 
     There are few CASEs, since `generate` evaluates all of them for every known page.
     """
-    is_due = due_ms(interval_s, is_endless=is_endless) <= now_ms
+    is_due = (due_ms(config, is_endless=is_endless) <= now_ms) | ~is_credible(now_ms, config)
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
@@ -89,24 +90,34 @@ def due_pages(
     )
 
 
-def drop_waiting_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
-    """Drop the pages of hosts that must not be contacted until after `ready_ms`."""
-    waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
-    return due.join(waiting, on="host", how="left_anti")
+def drop_waiting_hosts(due: DataFrame, hosts: DataFrame, now_ms: int, by_ms: int) -> DataFrame:
+    """Drop the pages of hosts that must not be contacted until after `by_ms`."""
+    contacted_ms = F.coalesce("contacted_ms", F.lit(0))
+    waits = credible_times.host_waits(F.col("ready_ms"), contacted_ms, now_ms, by_ms)
+    return due.join(hosts.where(waits).select("host"), on="host", how="left_anti")
 
 
-def due_ms(interval_s: int | None, *, is_endless: bool = True) -> Column:
+def is_credible(now_ms: int, config: UpdateConfig) -> Column:
+    """Whether the due time of a page is believed; if not, the page is due now.
+
+    Null for a page that was never requested, unless its due time is not believed.
+    """
+    longest_s = credible_times.longest_page_wait_s(config)
+    times = F.col("next_fetch_ms"), F.col("fetched_ms")
+    believed: Column = credible_times.is_credible_wait(*times, now_ms, longest_s)
+    return believed
+
+
+def due_ms(config: UpdateConfig, *, is_endless: bool = True) -> Column:
     """When a page is due. A page that failed is due after its own wait, whatever the interval.
 
     `is_endless`: as of a workspace.
     """
-    when_ms = F.col("next_fetch_ms")
-    if interval_s is not None:
-        shifts = (
-            (F.col("failures") == 0) & F.col("interval_s").isNotNull() & ~listing_polls.has_rhythm()
-        )
-        shift_ms = (interval_s - F.col("interval_s")) * 1000
-        when_ms += F.when(shifts, shift_ms).otherwise(F.lit(0))
+    shifts = (
+        (F.col("failures") == 0) & F.col("interval_s").isNotNull() & ~listing_polls.has_rhythm()
+    )
+    shift_ms = (interval_s(config) - F.col("interval_s")) * 1000
+    when_ms = F.col("next_fetch_ms") + F.when(shifts, shift_ms).otherwise(F.lit(0))
     if is_endless:
         return when_ms
     hurries = listing_polls.has_rhythm() & (F.col("next_fetch_ms") > 0)

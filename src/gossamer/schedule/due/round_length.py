@@ -23,8 +23,8 @@ from msgspec import structs
 from pyspark.sql import functions as F
 
 from gossamer.schedule.due import due_counts
-from gossamer.schedule.due.due_pages import due_ms, interval_s, is_never_due
-from gossamer.state import lsm
+from gossamer.schedule.due.due_pages import due_ms, is_credible, is_never_due
+from gossamer.state import credible_times, lsm
 from gossamer.storage.store import Layer
 from gossamer.tables import HOSTS, PAGES
 from gossamer.tables.fetching import RHYTHM_S
@@ -91,6 +91,8 @@ def whole_look_ms(work: Workspace) -> int:
     whole = [done for done in looks if LEFT_ALONE not in done.counts]
     if not whole or whole[-1].round <= base.round:
         return 0
+    if not credible_times.is_past(whole[-1].ended_ms, work.now_ms()):
+        return 0
     return whole[-1].ended_ms + int(1000 * (PARTS - 1) * whole[-1].seconds)
 
 
@@ -104,9 +106,13 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     """
     layers, left_alone = pages_in_view(work)
     waiting = lsm.newest_rows(layers, "url").where(~is_never_due())
-    when_ms = due_ms(interval_s(work), is_endless=work.is_endless)
+    now_ms, config = work.now_ms(), work.config.update
+    when_ms = due_ms(config, is_endless=work.is_endless)
+    when_ms = F.when(~is_credible(now_ms, config), 0).otherwise(when_ms)
     if work.store.manifest.layers(HOSTS.name):
-        hosts = lsm.current(work, HOSTS).select("host", "ready_ms")
+        contacted_ms = F.coalesce("contacted_ms", F.lit(0))
+        waits = credible_times.host_waits(F.col("ready_ms"), contacted_ms, now_ms)
+        hosts = lsm.current(work, HOSTS).where(waits).select("host", "ready_ms")
         waiting = waiting.join(hosts, on="host", how="left")
         when_ms = F.greatest(when_ms, F.col("ready_ms") - patience_ms(work))
     found: int | None = (
