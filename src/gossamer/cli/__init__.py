@@ -33,7 +33,8 @@ from gossamer.cli import (
     step_commands,
     top_command,
 )
-from gossamer.cli.terminal import printable
+from gossamer.cli.terminal import open_standard_descriptors, printable
+from gossamer.engine.address_space import COMMAND_BYTES, require_address_space
 from gossamer.errors import GossamerError, Stopped
 from gossamer.state.stopping import CTRL_C
 from gossamer.storage.file_modes import OWNER_ONLY
@@ -64,7 +65,7 @@ def _top(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    pass
+    require_address_space(COMMAND_BYTES)
 
 
 crawl_commands.register(app)
@@ -85,6 +86,7 @@ step_commands.register(app)
 
 def main(handed: object = None) -> None:
     """Run the console script. `handed`: an object for the command, in its typer.Context."""
+    open_standard_descriptors()
     os.umask(OWNER_ONLY)
     code = _run(handed)
     gc.freeze()  # or the interpreter searches all modules for cycles before it ends
@@ -104,6 +106,10 @@ def _run(handed: object) -> int:
     except BrokenPipeError:  # `gossamer … | head`
         _discard_output()
         code = PIPE_CLOSED
+    except MemoryError:
+        from gossamer.storage.errors import out_of_memory
+
+        code = _fail(out_of_memory("this process"))
     except OSError as error:
         from gossamer.storage.errors import FULL, system_error
 

@@ -42,7 +42,7 @@ def require_contact(crawl: Crawl) -> str:
     stranger = None if fetch.contact else first_foreign_host(crawl.seed_hosts(), fetch)
     if stranger is None:
         return ""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise no_contact_error(crawl.path, stranger)
     typer.echo(f"{stranger} is not your host: its webmaster must be able to reach you.")
     contact: str = typer.prompt("Your URL or e-mail address")

@@ -6,6 +6,7 @@ none. Notes, for instance about redirects, are printed to standard error.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from datetime import UTC, datetime
@@ -174,6 +175,8 @@ def _read_limited(name: str, limit: int) -> bytes:
     """Read at most `limit` bytes of a file or of standard input."""
     try:
         if name == STDIN:
+            if sys.stdin is None:  # the calling process closed it
+                raise OSError(errno.EBADF, "the standard input is closed")
             body = sys.stdin.buffer.read(limit + 1)
         else:
             with Path(name).open("rb") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
+STDERR = 2
+"""The descriptor. `sys.stderr` is None if the calling process has closed it."""
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)} - {
     ord("\n"),
     ord("\t"),
@@ -24,6 +27,17 @@ IN_JSON: Mapping[int, str] = {code: f"\\u{code:04x}" for code in _CONTROLS}
 """In JSON these characters occur only within strings, where the escape means the same."""
 
 
+def open_standard_descriptors() -> None:
+    """Open /dev/null in place of standard input, output and error if the calling process closed it.
+
+    The next files and sockets would get their numbers, 0 to 2. Then what a library prints goes into
+    a file of the crawl, and libuv aborts when it closes such a socket.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= STDERR:
+        os.set_inheritable(number, True)
+    os.close(number)
+
+
 def printable(text: str) -> str:
     """Replace the characters of a hostile text that would act on the terminal."""
     return text.translate(SHOWN)
@@ -31,7 +45,8 @@ def printable(text: str) -> str:
 
 def echo_json(data: bytes) -> None:
     """Print JSON; on a terminal, control characters are escaped."""
-    typer.echo(data.decode().translate(IN_JSON) if sys.stdout.isatty() else data)
+    is_screen = sys.stdout is not None and sys.stdout.isatty()
+    typer.echo(data.decode().translate(IN_JSON) if is_screen else data)
 
 
 def echo_event(event: str, text: str) -> None:

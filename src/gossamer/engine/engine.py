@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
+from gossamer.engine.address_space import ENGINE_BYTES, GB, require_address_space
 from gossamer.engine.gate import Gate
 from gossamer.engine.pool import Pool, call_at_low_priority
 from gossamer.engine.spark_client import connect_spark
@@ -76,6 +77,7 @@ class Engine:
         with ExitStack() as started, _message_when_slow(SLOW_START_S):
             url, gate = config.url, None
             if url == "local":
+                require_address_space(ENGINE_BYTES + int(config.memory_gb * GB))
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
                 gate = Gate()
                 server = call_at_low_priority(partial(_start_sail, config, self.workers, gate))

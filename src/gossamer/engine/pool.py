@@ -45,7 +45,7 @@ from gossamer.engine import worker_start
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
 from gossamer.engine.lean_imports import forgo_pandas
 from gossamer.errors import EngineError, GossamerError, WorkerDied
-from gossamer.storage.errors import system_error
+from gossamer.storage.errors import out_of_memory, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -322,6 +322,8 @@ def _portable_error(error: Exception) -> bytes:
     """Pickle an error for the parent: GossamerErrors unchanged, others as text with a traceback."""
     if isinstance(error, OSError) and error.errno is not None:
         error = system_error(error, "a task")
+    elif isinstance(error, MemoryError):
+        error = out_of_memory("a task")
     if not isinstance(error, GossamerError):
         text = "".join(traceback.format_exception(error)).rstrip()
         error = EngineError("a task failed", text, "this is a bug in Gossamer: please report it")

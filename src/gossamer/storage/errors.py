@@ -27,7 +27,7 @@ REMEDIES: Mapping[int, str] = {
     errno.ELOOP: "its symbolic links form a circle: fix them",
     errno.EMFILE: "raise the limit of open files: ulimit -n",
     errno.ENFILE: "the machine has too many open files: end some processes",
-    errno.ENOMEM: "the machine is short of memory: end some processes",
+    errno.ENOMEM: "end some processes, or lift a limit of memory (ulimit -v)",
     errno.EIO: "the disk is failing: copy what you can to another one",
 }
 
@@ -53,6 +53,10 @@ def system_error(error: OSError, where: object = "the system") -> StoreError:
         return disk_full(path)
     reason = (error.strerror or str(error)).lower()
     return StoreError(path, reason, REMEDIES.get(error.errno or 0, "check the path and its disk"))
+
+
+def out_of_memory(where: object) -> StoreError:
+    return system_error(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), where)
 
 
 def disk_full(path: object) -> StoreFull:
