@@ -61,7 +61,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _top(
-    version: bool = typer.Option(
+    version: bool = typer.Option(  # noqa: ARG001  # its callback reads it
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:

@@ -6,7 +6,6 @@ none. Notes, for instance about redirects, are printed to standard error.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from datetime import UTC, datetime
@@ -173,10 +172,10 @@ def _headers_for_parser(answer: FetchResult) -> dict[str, str]:
 
 def _read_limited(name: str, limit: int) -> bytes:
     """Read at most `limit` bytes of a file or of standard input."""
+    if name == STDIN and sys.stdin is None:  # the calling process closed it
+        raise UsageError("standard input", "is closed", "give a file")
     try:
         if name == STDIN:
-            if sys.stdin is None:  # the calling process closed it
-                raise OSError(errno.EBADF, "the standard input is closed")
             body = sys.stdin.buffer.read(limit + 1)
         else:
             with Path(name).open("rb") as file:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gossamer.cli.systemd_notification import SystemdNotifier
-from gossamer.cli.terminal import STDERR, echo_event
+from gossamer.cli.terminal import echo_event
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError, UsageError
 from gossamer.state.stopping import SIGNALS, WATCHED, obey_parent
@@ -278,4 +278,4 @@ def cause_of_death(status: int) -> str:
 def _search_page(path: str) -> Process:
     """`gossamer serve` in a process of its own, which Ctrl-C does not reach: it ends after us."""
     # What the crawl prints may be for programs, so the page says its address elsewhere.
-    return start_python(_SERVE, ["serve", path], signal.SIGTERM, process_group=0, stdout=STDERR)
+    return start_python(_SERVE, ["serve", path], signal.SIGTERM, process_group=0, stdout=sys.stderr)

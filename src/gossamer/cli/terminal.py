@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 STDERR = 2
-"""The descriptor. `sys.stderr` is None if the calling process has closed it."""
+"""The descriptor of standard error."""
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)} - {
     ord("\n"),
     ord("\t"),
@@ -32,10 +32,14 @@ def open_standard_descriptors() -> None:
 
     The next files and sockets would get their numbers, 0 to 2. Then what a library prints goes into
     a file of the crawl, and libuv aborts when it closes such a socket.
+
+    Messages go to /dev/null then. `sys.stdout` stays None, so that an export can refuse.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= STDERR:
         os.set_inheritable(number, True)
     os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(STDERR, "w", closefd=False)  # noqa: SIM115  # a descriptor
 
 
 def printable(text: str) -> str:

@@ -152,7 +152,7 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     warc_days: Annotated[float, Meta(ge=0, le=100_000)] = 0
     """Days for which every record stays in the archive; 0: only `warc_versions` counts."""
     warc_keep: tuple[Line, ...] = ()
-    """Archive files that pruning leaves unchanged, as patterns of their paths, such as
+    """Archive files that are neither pruned nor joined, as patterns of their paths, such as
     `["warc/00000012-*"]`."""
 
     readers: Literal["owner", "group", "all"] = "owner"

@@ -3,8 +3,9 @@
 While nothing is due, the crawl is not locked: other commands may add seeds, make pages due or
 change rules. It then goes on at once, as it does when its settings are read anew (SIGHUP).
 
-Rounds do not wait for harvests, which run beside them (harvests.py). Only pruning of the archive,
-which moves pages that a harvest may read, waits for a moment between two rounds without one.
+Rounds do not wait for harvests, which run beside them (harvests.py). Only the steps that prune and
+join the archive, which move pages that a harvest may read, wait for a moment between two rounds
+without one.
 
 The process may be replaced at such a moment (`Listener.may_end`). The one that follows waits for
 its turn, as other commands may use the crawl meanwhile.
@@ -166,7 +167,7 @@ class _Crawl:
             found = self._report_steps(rounds.round_(work, self._announce_round))
             is_new = _brings_something(self._round)
             if not self.harvests.is_running():
-                self._report_steps(rounds.prune_archive(work, self._announce_round))
+                self._report_steps(rounds.tend_archive(work, self._announce_round))
                 if found:
                     self._listener.may_end()
             hurries = round_length.limit_s(work) is not None

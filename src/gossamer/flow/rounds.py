@@ -30,7 +30,7 @@ from gossamer.state import pausing
 from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.status.overview import REPARSE
 from gossamer.tables import DATASETS, GRAPH
-from gossamer.upkeep import compaction, prune
+from gossamer.upkeep import compaction, joining, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -98,7 +98,7 @@ def run(
     while (rounds is None or done < rounds) and time.monotonic() < ends:
         found = yield from round_(work, announce)
         yield from merge_layers(work, announce)
-        yield from prune_archive(work, announce)
+        yield from tend_archive(work, announce)
         if not found:
             break
         done += 1
@@ -155,13 +155,14 @@ def merge_layers(
         _clean(work)
 
 
-def prune_archive(
+def tend_archive(
     work: Workspace, announce: Callable[[str, int], None]
 ) -> Generator[StepReport, None, None]:
-    """Drop what the archive need not keep, if it has grown."""
-    if prune.is_due(work):
-        yield _do(work, "prune", prune.run, work.round, announce)
-        _clean(work)
+    """Drop what the archive need not keep, if it has grown, and join its small files, if many."""
+    for name, step in (("prune", prune), ("join", joining)):
+        if step.is_due(work):
+            yield _do(work, name, step.run, work.round, announce)
+            _clean(work)
 
 
 def finish(
@@ -171,7 +172,7 @@ def finish(
     if pending(work.store.manifest)[0] in ("parse", "update"):
         yield from _steps_left(work, announce)
         yield from merge_layers(work, announce)
-        yield from prune_archive(work, announce)
+        yield from tend_archive(work, announce)
 
 
 def reparse(

@@ -172,7 +172,8 @@ class Listings:
             for layer in (*newest, *(() if appended is None else (appended,)))
         )
         stack = Stack(kept, new)
-        added = [file for layer in new if layer not in old for file in layer.files]
+        known = {file for layer in old for file in layer.files}
+        added = [file for layer in new for file in layer.files if file not in known]
         replaced = {file for layer in old.difference(new) for file in layer.files}
         if replaced:
             named = {f.path for each in entries(stack, Layer, self.read) for f in each.files}

@@ -69,7 +69,7 @@ def moving(work: Workspace, files: Sequence[File]) -> tuple[File, ...]:
 
 
 def _copies_name_one_archive(work: Workspace, files: Sequence[File]) -> bool:
-    """Whether the files are as fetch wrote them: `compact` and `prune` mix what they name."""
+    """Whether files are as fetch wrote them: `compact`, `prune` and `join` mix what they name."""
     met: set[str] = set()
     for file in files:
         named = parquet.read_table(f"{work.root}/{file.path}", columns=["warc_file"])["warc_file"]

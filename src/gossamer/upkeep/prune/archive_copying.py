@@ -2,12 +2,14 @@
 
 A record is a gzip member, so it is copied as it is: neither decompressed nor compressed again.
 Damage is copied, too, and found where the record is read. Each record names the warcinfo record
-that describes it (WARC-Warcinfo-ID, ISO 28500 §5.14); those of all files stand at the beginning.
+that describes it (WARC-Warcinfo-ID, ISO 28500 §5.14). Those of files of which a part stays stand at
+the beginning; a file that stays as a whole brings its own.
 """
 
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePath
@@ -34,11 +36,12 @@ MOVED = pa.schema(
     [
         ("file", pa.string()),
         ("offset", pa.int64()),
+        ("length", pa.int64()),
         ("new_file", pa.string()),
         ("new_offset", pa.int64()),
     ]
 )
-"""Where exchanges were, and where they are now."""
+"""Where runs of exchanges were, and where they are now."""
 CHUNK_BYTES = 1 << 20
 
 
@@ -49,59 +52,83 @@ class CopyJob:
     root: str
     attempt: str
     scratch: str
-    kept: tuple[str, ...]
-    """Files of the exchanges that stay: file, offset, length."""
+    kept: tuple[str, ...] | None
+    """Files of the exchanges that stay: file, offset, length; None: all do."""
 
 
 class CopySource(NamedTuple):
-    """A file, the lines of its index by offset, and its exchanges that stay, in order."""
+    """What is copied of a file."""
 
     path: str
     lines: dict[int, bytes]
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    """The lines of its index, by offset."""
+    warcinfo: bytes
+    """Records that must precede the runs."""
+    runs: list[tuple[int, int]]
+    """Offset and length of each run of exchanges that stay, in order."""
 
 
 def copy(job: CopyJob, archives: Sequence[Archive]) -> list[Row]:
     """Copy what stays of some files into one. Return rows of YIELD, one of them for MOVED."""
     path = f"{job.attempt}/{uuid.uuid4().hex}{ARCHIVE}"
     target = f"{job.root}/{path}"
-    moves = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
-    sources = list(_sources(job, archives))
+    sources = list(_whole_sources(job, archives) if job.kept is None else _sources(job, archives))
     index: list[bytes] = []
+    moves: list[tuple[str, int, int, str, int]] = []
     file = opening.create(target)
     with disk_errors(target):
         for source in sources:
-            file.write(warcinfo(f"{job.root}/{source.path}", min(source.lines), source.offsets))
+            file.write(source.warcinfo)
         for source in sources:
-            places = file.size + np.cumsum(source.lengths) - source.lengths
+            offsets = sorted(source.lines)
             with opening.open_file(f"{job.root}/{source.path}") as original:
-                for begin, length in runs(source.offsets, source.lengths):
+                for begin, length in source.runs:
+                    place = file.size
                     _copy(original, begin, length, file)
-            for old, new in zip(source.offsets.tolist(), places.tolist(), strict=True):
-                index.append(cdxj.move_capture(source.lines[old], new, PurePath(path).name))
-            before, after = ([name] * places.size for name in (source.path, path))
-            moves.write(pa.table([before, source.offsets, after, places], names=MOVED.names))
+                    moves.append((source.path, begin, length, path, place))
+                    within = slice(*(bisect_left(offsets, end) for end in (begin, begin + length)))
+                    index += (
+                        cdxj.move_capture(
+                            source.lines[old], old - begin + place, PurePath(path).name
+                        )
+                        for old in offsets[within]
+                    )
         file.close()
     lines = opening.write(f"{job.root}/{index_path(path)}", b"".join(sorted(index)))
+    moved = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
+    columns = [
+        pa.array(column, field.type)
+        for column, field in zip(zip(*moves, strict=True), MOVED, strict=True)
+    ]
+    moved.write(pa.Table.from_arrays(columns, schema=MOVED))
     return [
         file_row("warc", path, len(index), file.size, file.xxh3),
         file_row("warc", index_path(path), 0, lines.size, lines.xxh3),
-        *moves.close(),
+        *moved.close(),
     ]
+
+
+def _whole_sources(job: CopyJob, archives: Sequence[Archive]) -> Iterator[CopySource]:
+    for archive in archives:
+        yield CopySource(archive.path, _index_lines(job, archive), b"", [(0, archive.bytes)])
 
 
 def _sources(job: CopyJob, archives: Sequence[Archive]) -> Iterator[CopySource]:
     paths = [archive.path for archive in archives]
-    table = parquet.read_table(list(job.kept), filters=[("file", "in", paths)])
+    table = parquet.read_table(list(job.kept or ()), filters=[("file", "in", paths)])
     table = table.sort_by([("file", "ascending"), ("offset", "ascending")])
     names = table["file"].to_numpy(zero_copy_only=False)
     offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))
-    for path, index, _ in archives:
-        within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
-        lines = opening.read(f"{job.root}/{index}").splitlines()
-        of_offset = {int(cdxj.parse_line(line)[2].offset): line for line in lines}
-        yield CopySource(path, of_offset, offsets[within], lengths[within])
+    for archive in archives:
+        within = slice(*(np.searchsorted(names, archive.path, side) for side in ("left", "right")))
+        lines = _index_lines(job, archive)
+        info = warcinfo(f"{job.root}/{archive.path}", min(lines), offsets[within])
+        yield CopySource(archive.path, lines, info, list(runs(offsets[within], lengths[within])))
+
+
+def _index_lines(job: CopyJob, archive: Archive) -> dict[int, bytes]:
+    lines = opening.read(f"{job.root}/{archive.index_file}").splitlines()
+    return {int(cdxj.parse_line(line)[2].offset): line for line in lines}
 
 
 def warcinfo(path: str, first: int, offsets: NDArray[np.int64]) -> bytes:

@@ -28,3 +28,21 @@ def indexed_archives(files: Iterable[File]) -> Iterator[Archive]:
         index = paths.get(PurePosixPath(index_path(file.path)).name)
         if file.path.endswith(ARCHIVE) and index is not None:
             yield Archive(file.path, index, file.bytes)
+
+
+def divide(archives: Iterable[tuple[Archive, int]], limit: int) -> Iterator[tuple[Archive, ...]]:
+    """Neighbours, of which together about `limit` bytes are copied. Each share becomes a file.
+
+    `archives`: files, with the bytes of each that are copied.
+    """
+    share: list[Archive] = []
+    size = 0
+    for archive, more in archives:
+        if share and size + more > limit:
+            yield tuple(share)
+            share, size = [], 0
+        if more:
+            share.append(archive)
+            size += more
+    if share:
+        yield tuple(share)

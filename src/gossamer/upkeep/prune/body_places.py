@@ -30,15 +30,18 @@ OFFSET_BITS = 40
 
 
 def update_places(
-    work: Workspace, dataset: Dataset, moves: Sequence[str]
+    work: Workspace, dataset: Dataset, moves: Sequence[str], since: int = 0
 ) -> dict[str, tuple[Layer, ...]]:
     """The layers of a dataset with warc_file and warc_offset, if any of its rows changes.
 
-    `moves`: files of `archive_copying.MOVED`.
+    `moves`: files of `archive_copying.MOVED`. `since`: the version that committed the oldest of the
+    moved exchanges; layers without newer rows cannot name them.
     """
     if not moves:
         return {}
-    files = work.store.files(dataset.name)
+    layers = work.store.manifest.layers(dataset.name)
+    files = [file for layer in layers if layer.version >= since for file in layer.files]
+    work.store.check(files)
     attempt = work.store.attempt(dataset.name)
     run = partial(rewrite, work.root, dataset, attempt, moves)
     tasks = [(number, file.path) for number, file in enumerate(files)]
@@ -50,7 +53,7 @@ def update_places(
     return {
         dataset.name: tuple(
             structs.replace(layer, files=tuple(new.get(file, file) for file in layer.files))
-            for layer in work.store.manifest.layers(dataset.name)
+            for layer in layers
         )
     }
 
@@ -85,7 +88,7 @@ def rewrite(
 
 
 class NewPlaces:
-    """Where records are now, by where they were: 16 bytes for each record."""
+    """Where records are now, by where they were: 24 bytes for each run of records."""
 
     def __init__(self, moves: pa.Table) -> None:
         self._files = moves["file"].unique()
@@ -94,6 +97,7 @@ class NewPlaces:
         codes = pc.index_in(moves["new_file"], self._new_files).to_numpy()
         order = np.argsort(old)
         self._old = old[order]
+        self._ends = self._old + moves["length"].to_numpy()[order]
         self._new = (codes.astype(np.int64) << OFFSET_BITS | moves["new_offset"].to_numpy())[order]
 
     def __bool__(self) -> bool:
@@ -108,10 +112,11 @@ class NewPlaces:
     def update_rows(self, rows: pa.Table) -> pa.Table:
         """The rows with the places of their bodies as they are now."""
         keys = self._keys(rows["warc_file"], rows["warc_offset"])
-        at = np.searchsorted(self._old, keys).clip(max=self._old.size - 1)
-        is_moved = pa.array(self._old[at] == keys)
+        at = (np.searchsorted(self._old, keys, side="right") - 1).clip(min=0)
+        within = keys - self._old[at]
+        is_moved = pa.array((within >= 0) & (keys < self._ends[at]))
         files = self._new_files.take(pa.array(self._new[at] >> OFFSET_BITS))
-        offsets = pa.array(self._new[at] & (1 << OFFSET_BITS) - 1)
+        offsets = pa.array((self._new[at] & (1 << OFFSET_BITS) - 1) + within)
         for name, new in (("warc_file", files), ("warc_offset", offsets)):
             number = rows.schema.get_field_index(name)
             changed = pc.if_else(is_moved, new, rows[name])

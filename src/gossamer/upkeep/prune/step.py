@@ -13,16 +13,16 @@ from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
 from gossamer.tables import RESPONSES, UNPARSED, WARC
 from gossamer.upkeep.prune import body_places, kept_exchanges
 from gossamer.upkeep.prune.archive_copying import CopyJob, copy
-from gossamer.upkeep.prune.archive_files import Archive, indexed_archives
+from gossamer.upkeep.prune.archive_files import Archive, divide, indexed_archives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
 FEW = 8
-"""Layers of the archive that have not been pruned yet, below which it is not worth a look."""
+"""Rounds since the archive was pruned, below which it is not worth a look."""
 GROWTH = 4
 """The archive is pruned when it has grown by one part in GROWTH."""
 SPARSE = 0.5
@@ -34,10 +34,9 @@ SMALL_BYTES = 32 << 20
 def is_due(work: Workspace) -> bool:
     if not work.config.store.prunes:
         return False
-    stack = work.store.manifest.layers(WARC.name)
-    new = [layer for layer in stack if not layer.is_merged]
-    grown, all_ = sum(layer.bytes for layer in new), sum(layer.bytes for layer in stack)
-    return len(new) >= FEW and grown * GROWTH >= all_ - grown
+    base, *later = work.store.manifest.layers(WARC.name) or (Layer(0, ()),)
+    grown = sum(layer.bytes for layer in later)
+    return bool(later) and later[-1].round - base.round >= FEW and grown * GROWTH >= base.bytes
 
 
 def run(work: Workspace) -> StepReport:
@@ -59,7 +58,8 @@ def run(work: Workspace) -> StepReport:
         movable = [archive for archive in archives if archive.path not in kept.unclear]
         sparse = _sparse(movable, kept_bytes, config.warc_keep)
         limit = int(work.config.fetch.warc_mb * (1 << 20))
-        shares = list(_shares(sparse, kept_bytes, limit))
+        sizes = ((archive, kept_bytes.get(archive.path, 0)) for archive in sparse)
+        shares = list(divide(sizes, limit))
         job = CopyJob(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
         rows = work.engine.map_tasks(shares, partial(copy, job), YIELD, YIELD_DDL, at_home=True)
         made = layers_of(rows, stack[-1].round if stack else 0)
@@ -94,21 +94,3 @@ def _sparse(
         elif archive.bytes < SMALL_BYTES:
             small.append(archive)
     return sorted([*sparse, *(small if len(small) > 1 else ())])
-
-
-def _shares(
-    archives: Sequence[Archive], kept_bytes: Mapping[str, int], limit: int
-) -> Iterator[tuple[Archive, ...]]:
-    """Neighbours, of which about `limit` bytes stay. Each share becomes a file."""
-    share: list[Archive] = []
-    size = 0
-    for archive in archives:
-        more = kept_bytes.get(archive.path, 0)
-        if share and size + more > limit:
-            yield tuple(share)
-            share, size = [], 0
-        if more:
-            share.append(archive)
-            size += more
-    if share:
-        yield tuple(share)
