@@ -31,6 +31,9 @@ LAST = list(rounds.HARVEST)[-1]
 GROWTH = 1 / 8
 """How much this process and its children may grow after their first harvest, as a part of
 `engine.memory_gb`. A round adds a few MB, and another process starts within two seconds."""
+GROWTH_OF_FIRST = 1 / 2
+"""The same as a part of what they had then: a small crawl stays small, and a large one, which reads
+more before it is as fast again, is replaced as seldom as the setting allows."""
 
 
 class Kept(NamedTuple):
@@ -77,7 +80,7 @@ class ForeverListener(Listener):
             return
         now_bytes = tree_bytes()
         self._first_bytes = self._first_bytes or now_bytes
-        if now_bytes - self._first_bytes > GROWTH * self._work.config.engine.memory_gb * 1e9:
+        if has_grown(self._first_bytes, now_bytes, self._work.config.engine.memory_gb):
             grown = f"from {size(self._first_bytes)} to {size(now_bytes)}"
             self._progress.tell("renew", f"the process has grown {grown}; another one goes on")
             heed_nobody()
@@ -106,6 +109,11 @@ class ForeverListener(Listener):
     def _hand_on(self, config: Config) -> None:
         self._kept = self._kept._replace(config=config)
         self._supervisor.keep(self._kept)
+
+
+def has_grown(first_bytes: int, now_bytes: int, memory_gb: float) -> bool:
+    """Whether a process has grown so much since its first harvest that it is replaced."""
+    return now_bytes - first_bytes > min(GROWTH * memory_gb * 1e9, GROWTH_OF_FIRST * first_bytes)
 
 
 def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, line: Line) -> None:
