@@ -149,6 +149,7 @@ def test_a_round_s_robots_txt_become_links(work: Workspace) -> None:
         "depth": 4,
         "hops": 0,
         "first": False,
+        "spelling": None,
     }
 
 
