@@ -26,7 +26,8 @@ class NoQueries:
 
 with Crawl.open(sys.argv[1]) as crawl:
     known = crawl.pages()
-    due = due_pages(known, now_ms=2**62)  # so far in the future that every page is due
+    # So far in the future that every page is due.
+    due = due_pages(known, now_ms=2**62, config=crawl.work.config.update)
     scored = due.withColumn("score", near_first(due.depth, due.inlinks))
     chosen = [row.url for row in select_best(scored, total=10, per_host=3).collect()]
     kept = [url for url in chosen if NoQueries().reject(url) is None]

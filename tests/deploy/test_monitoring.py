@@ -143,7 +143,7 @@ def test_panels_have_places_of_their_own() -> None:
 def test_the_errors_of_the_dashboard_are_those_of_the_outcomes() -> None:
     (panel,) = [panel for panel in panels() if panel["title"] == "Errors by reason"]
     (names,) = re.findall(r'outcome=~"([^"]+)"', panel["targets"][0]["expr"])
-    assert set(names.split("|")) == {name for name, kind in OUTCOMES.items() if kind.retry_wait_s}
+    assert set(names.split("|")) == {name for name, kind in OUTCOMES.items() if kind.max_tries > 1}
 
 
 def fires(alert: str, *, after: str, firing: int = 1, **series: str) -> dict[str, Any]:

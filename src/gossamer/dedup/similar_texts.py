@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.dedup.connected_texts import connected_texts
@@ -39,6 +40,7 @@ from gossamer.dedup.shingle_comparison import (
 )
 from gossamer.state import lsm
 from gossamer.state.table_io import FEW
+from gossamer.storage import parquet
 from gossamer.storage.store import Layer
 from gossamer.tables import DISPOSITIONS, SHINGLED, SIMILAR, SKETCHED
 
@@ -270,6 +272,13 @@ def must_compare_all(work: Workspace) -> bool:
         sum(layer.rows for layer in work.store.manifest.layers(table.name))
         for table in (SKETCHED, DISPOSITIONS)
     )
-    return texts > 2 * max(documents, FEW) or any(
-        work.store.damaged(table.name) for table in (SKETCHED, SIMILAR, SHINGLED)
+    return (
+        texts > 2 * max(documents, FEW)
+        or any(work.store.damaged(table.name) for table in (SKETCHED, SIMILAR, SHINGLED))
+        or _has_lists(work)
     )
+
+
+def _has_lists(work: Workspace) -> bool:
+    paths = (f"{work.root}/{file.path}" for file in work.store.listed(SKETCHED.name)[:1])
+    return any(pa.types.is_list(parquet.schema(path).field("bands").type) for path in paths)
