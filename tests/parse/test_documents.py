@@ -311,6 +311,19 @@ class TestOffice:
         assert document.detail is not None
         assert document.detail.startswith("1 chapters have errors")
 
+    def test_what_is_said_of_an_error_is_short(self) -> None:
+        """A name of a member that differs from the directory's is repeated by the error."""
+        name, long = b"OEBPS/text/c0 x.xhtml", 500
+        other = "".join(f"<p>{n} {n * n}</p>" for n in range(500))
+        body = bytearray(epub("<p>one</p>", f"<div>{other}</div>"))
+        at = body.index(name) - 4
+        body[at : at + 2] = long.to_bytes(2, "little")
+        document = read(bytes(body))
+        assert document.outcome == "parsed"
+        assert document.detail is not None
+        assert document.detail.startswith("1 chapters have errors: OEBPS/text/c0 x.xhtml")
+        assert len(document.detail) <= 200
+
 
 class TestHostileArchives:
     def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ class Draft:
 
     def finish_damaged(self, why: str) -> BinaryDocument:
         """Return what was read before the error; `failed` if there is no text."""
-        self.detail = whole(why[:MAX_DETAIL_CHARS])
+        self.detail = why
         document = self.finish()
         return document if document.text else structs.replace(document, outcome="failed")
 
@@ -141,7 +141,7 @@ class Draft:
         text = whole("\n".join(self._lines))
         return BinaryDocument(
             outcome="parsed" if text or title else "empty",
-            detail=self.detail,
+            detail=whole(self.detail[:MAX_DETAIL_CHARS]) if self.detail else None,
             content_type=self.content_type or None,
             title=title,
             author=_clean(field("author"), MAX_AUTHOR_CHARS),
