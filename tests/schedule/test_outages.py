@@ -240,7 +240,7 @@ def most_requests(outcome: str, lasts_s: float) -> int:
     return each * len(PATHS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_site_that_was_away_is_found_again_within_an_interval(work: Workspace) -> None:
     """Within the time that it was away, after few requests, and it was findable all the time."""
     work.is_endless = True
