@@ -72,6 +72,7 @@ def run_round(
     known = by_url(lsm.current(work, PAGES))
     answers = [
         {"url": url, "outcome": outcome, "round": round_, "fetched_ms": at_ms, "depth": 1}
+        | {"http_status": 410 if outcome == "not_found" else None}  # else its host may be away
         for url, outcome in outcomes.items()
     ]
     links = [
