@@ -32,6 +32,7 @@ WANTED = 30
 withheld = SharedRounds(clock_ms=BEGIN_MS, filter={"scope": "any"})
 kept = SharedRounds(clock_ms=BEGIN_MS, filter={"scope": "any"})
 attacked = SharedRounds(clock_ms=BEGIN_MS, filter={"scope": "any"})
+leading = SharedRounds(clock_ms=BEGIN_MS, filter={"scope": "any"})
 robust = SharedRounds(clock_ms=BEGIN_MS, filter={"scope": "any"})
 
 
@@ -162,6 +163,30 @@ def test_a_section_that_begins_to_matter_is_found_within_one_period(site: Site) 
     assert wanted <= set(waiting(pages, site)) | set(drawn)
     assert statuses(pages, set(stored) - set(drawn)) == {("fetched", "ok")}
     assert {pages[url]["next_fetch_ms"] for url in stored if url not in drawn} == {0}
+
+
+@leading.story
+def test_the_first_withheld_pages_wait_for_a_day_and_what_only_they_lead_to_counts(
+    site: Site,
+) -> Story:
+    """A tag becomes the only way to new articles, after its rule was made."""
+    yield {**round_of(site, links=tags(site)), "filter_rules": [rule_row(site)]}
+    pages = yield round_of(site)
+    assert not waiting(pages, site), "they were looked for when there were none"
+    site.work.clock_ms = BEGIN_MS + DAY_MS
+    pages = yield round_of(site)
+    drawn = waiting(pages, site)
+    assert len(drawn) == DRAWN
+    hidden, known = site.url("/articles/hidden"), site.url("/articles/known")
+    links = [{"src": drawn[0], "dst": url, "depth": 2, "hops": 0} for url in (hidden, known)]
+    found = round_of(site, unfit=drawn, links=[known])
+    pages = yield {**found, "links": [*found["links"], *links]}
+    assert (pages[hidden]["source"], pages[known]["source"]) == ("sample", "link")
+    pages = yield round_of(site, fit=[known])
+    assert len(stored_rules.read_rules(site.work)) == 1
+    pages = yield round_of(site, fit=[hidden])
+    assert stored_rules.read_rules(site.work) == []
+    assert statuses(pages, set(tags(site)) - set(drawn)) == {("unfetched", None)}
 
 
 @robust.story

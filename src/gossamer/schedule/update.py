@@ -69,7 +69,7 @@ def run(work: Workspace) -> StepReport:
         if met is not None:
             draft.replace["domains"] = met.layers
         news = _apply_lessons(work, draft, news, lessons, links, domains.domain_rows(work, met))
-        news = follow_rules(work, draft, _add_judgements(work, draft, news, links))
+        news = follow_rules(work, draft, _add_judgements(work, draft, news, links), links)
         rows, count = work.scratch(new_page_rows(work, news))
         if scoring.load(work.config.update.scoring).needs_worth:
             draft.replace["finds"] = write_finds(work, links, rows)

@@ -39,8 +39,8 @@ PAGES = Dataset(
         Column(
             "source",
             "string",
-            "how it was first found: seed, link, redirect, or entry (a new one, of a feed or "
-            "sitemap)",
+            "how it was first found: seed, link, redirect, entry (a new one, of a feed or "
+            "sitemap), or sample (by links of sampled pages only, see docs/choosing.md)",
         ),
         Column("depth", "int", "number of links from the nearest seed"),
         Column("hops", "int", "smallest number of redirects in a row that led to it"),

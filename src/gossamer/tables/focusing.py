@@ -56,6 +56,11 @@ FILTER_RULES = Dataset(
         Column("domain_fit", "long", "fit pages of the registrable domain"),
         Column("reached", "long", "pages that must be reachable, and are without the refused ones"),
         Column("drawn", "long", "refused pages that were drawn and requested since; none was fit"),
-        Column("sampled_ms", "long", "when refused pages were drawn last"),
+        Column(
+            "sampled_ms",
+            "long",
+            "when refused pages were drawn last; if there were none, such that they are looked for "
+            "again on the next day",
+        ),
     ),
 )

@@ -133,16 +133,18 @@ def replace_generated(
 
 
 def write_followed(
-    work: Workspace, fallen: Collection[str], due: Collection[str], drawn: Mapping[str, int]
+    work: Workspace,
+    fallen: Collection[str],
+    sampled_ms: Mapping[str, int],
+    drawn: Mapping[str, int],
 ) -> dict[str, tuple[Layer, ...]]:
     """The dataset without generated rules of the `fallen` sections.
 
-    Pages of the sections that are `due` are drawn now; `drawn` were answered, by rule. Nothing is
+    `sampled_ms`: the new values of some sections; `drawn` pages were answered, by rule. Nothing is
     written if nothing changes.
     """
-    if not (fallen or due or drawn):
+    if not (fallen or sampled_ms or drawn):
         return {}
-    now_ms = work.now_ms()
     kept = []
     for each in read_rules(work):
         is_made = each.source == GENERATED and each.enabled
@@ -150,8 +152,8 @@ def write_followed(
             continue
         if is_made:
             total = (each.drawn or 0) + drawn.get(each.rule, 0)
-            sampled_ms = now_ms if each.section in due else each.sampled_ms
-            each = structs.replace(each, drawn=total, sampled_ms=sampled_ms)  # noqa: PLW2901
+            last_ms = sampled_ms.get(each.section, each.sampled_ms)
+            each = structs.replace(each, drawn=total, sampled_ms=last_ms)  # noqa: PLW2901
         kept.append(each)
     return {FILTER_RULES.name: _write_rules(work, kept)}
 

@@ -5,7 +5,13 @@ evidence is of the past: new URLs become pages with the status `excluded` and th
 `filtered`, as those that `filter apply` excludes. Once per `update.interval_days`, DRAWN of the
 withheld pages of a section are drawn at random, half of them among those that it has got since the
 last time, and fetched. If one of them is fit, or any other page of the section that was visited,
-the rule falls, and all pages that no other rule refuses are released: they are due at once.
+the rule falls, and all pages that no other rule refuses are released: they are due at once. A
+section of which nothing is withheld yet is looked at again after LOOK_DAYS, so that its first pages
+do not wait for a period.
+
+A page outside may be found through drawn pages only (source FOUND_BY_SAMPLE). If it is fit, the
+section is the way to it, and maybe to others: then all generated rules of its registrable domain
+fall. `filter generate` makes those again that its proof still holds for.
 
 What that means for the row of a page is in `rulings.py`.
 
@@ -36,7 +42,7 @@ from gossamer.schedule.focus.generated_rules.rulings import (
 )
 from gossamer.state import lsm
 from gossamer.tables import PAGES, RESPONSES
-from gossamer.web.urls import host_of
+from gossamer.web.urls import domain_of, host_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -48,6 +54,11 @@ if TYPE_CHECKING:
 
 DRAWN = 8
 """Pages of a section that are drawn in a period."""
+LOOK_DAYS = 1.0
+"""Days between two looks at a section of which nothing is withheld, within the period."""
+DAY_MS = 86_400_000
+FOUND_BY_SAMPLE = "sample"
+"""The source of a page to which only drawn pages lead, as far as the round that found it says."""
 REQUESTS_SHARE = 0.01
 """Share of a round's requests for which pages are drawn, but at least those of one section."""
 RULED_DDL = "url string, rule string"
@@ -67,7 +78,7 @@ def _withhold_refused(work: Workspace, news: PageNews, rules: Sequence[StoredRul
     return news._replace(rulings=ruled.select("url", F.lit(WITHHELD).alias("ruling")))
 
 
-def follow_rules(work: Workspace, draft: Draft, news: PageNews) -> PageNews:
+def follow_rules(work: Workspace, draft: Draft, news: PageNews, links: DataFrame) -> PageNews:
     """As `withhold_new`; and draw withheld pages, and let rules fall that are no longer true."""
     if not (rules := _rules_in_force(work)):
         return news
@@ -76,21 +87,36 @@ def follow_rules(work: Workspace, draft: Draft, news: PageNews) -> PageNews:
     news = _withhold_refused(work, news, standing)
     requests = sum(layer.rows for layer in work.store.manifest.layers(RESPONSES.name, work.round))
     due = _due_sections(work, standing, requests)
-    drawn = _drawn_pages(work, [each for each in standing if each.section in due])
+    drawn, looked_ms = _draw_pages(work, [each for each in standing if each.section in due])
     released = _released_pages(work, [each for each in rules if each.section in fallen], standing)
     parts = [part for part in (news.rulings, drawn, released) if part is not None]
     rulings, _ = work.scratch(reduce(DataFrame.unionByName, parts), RULINGS_DDL)
     answered = _count_answered_samples(work, news, standing)
-    draft.replace |= write_followed(work, fallen, due, answered)
+    draft.replace |= write_followed(work, fallen, looked_ms, answered)
     draft.counts |= {
         row.ruling: row["count"] for row in rulings.groupBy("ruling").count().collect()
     }
     if fallen:
         draft.counts["fallen_rules"] = len(rules) - len(standing)
+    if answered:
+        news = news._replace(found=_name_source(work, news, links))
     known = lsm.rows_for(work, PAGES, rulings.where(F.col("ruling") != WITHHELD).select("url"))
     missing = known.join(news.before.select("url"), on="url", how="left_anti")
     before, _ = work.scratch(news.before.unionByName(missing))
     return news._replace(before=before, rulings=rulings)
+
+
+def _name_source(work: Workspace, news: PageNews, links: DataFrame) -> DataFrame:
+    """The targets of links, of which those to which only drawn pages lead are FOUND_BY_SAMPLE."""
+    samples = news.before.where(is_sample()).select(F.col("url").alias("src"), F.lit(1).alias("by"))
+    leading = links.where(~F.col("nofollow")).join(samples, on="src", how="left")
+    only = leading.groupBy(F.col("dst").alias("url")).agg(
+        (F.count("by") == F.count("*")).alias("by_sample")
+    )
+    by_sample = F.coalesce("by_sample", F.lit(False))
+    source = F.when(by_sample, FOUND_BY_SAMPLE).otherwise(F.col("found_source"))
+    named = news.found.join(only, on="url", how="left").withColumn("found_source", source)
+    return work.scratch(named.select(*news.found.columns))[0]
 
 
 def _rules_in_force(work: Workspace) -> list[StoredRule]:
@@ -123,17 +149,26 @@ def _look_up_rules(
 def _fallen_sections(
     work: Workspace, news: PageNews, rules: Sequence[StoredRule]
 ) -> frozenset[str]:
-    """The sections of which a page that was visited is fit."""
+    """The sections of which a page that was visited is fit, or that are the way to such a page."""
     if news.judged is None:
         return frozenset()
-    fit = _refused_by(work, news.judged.where("fit"), rules)
-    names = {row.rule for row in fit.select("rule").distinct().collect()}
-    return frozenset(each.section for each in rules if each.rule in names)
+    fit = news.judged.where("fit").select("url")
+    refused = _refused_by(work, fit, rules).select("rule").distinct()
+    by_sample = (F.col("source") == FOUND_BY_SAMPLE) & F.col("stored_ms").isNull()
+    found = news.before.where(by_sample).join(fit, on="url", how="left_semi")
+    names = {row.rule for row in refused.collect()}
+    hosts = found.select("host").distinct().collect()
+    domains = {domain_of(f"http://{row.host}/") for row in hosts}
+    return frozenset(
+        each.section
+        for each in rules
+        if each.rule in names or domain_of(each.parsed.value) in domains
+    )
 
 
 def _due_sections(work: Workspace, rules: Sequence[StoredRule], requests: int) -> frozenset[str]:
     """The sections of which pages are drawn now: those that have waited longest."""
-    before_ms = work.now_ms() - int(work.config.update.interval_days * 86_400_000)
+    before_ms = work.now_ms() - _period_ms(work)
     waiting = {
         each.section: each.sampled_ms or 0 for each in rules if (each.sampled_ms or 0) <= before_ms
     }
@@ -141,10 +176,30 @@ def _due_sections(work: Workspace, rules: Sequence[StoredRule], requests: int) -
     return frozenset(sorted(waiting, key=lambda section: (waiting[section], section))[:most])
 
 
-def _drawn_pages(work: Workspace, rules: Sequence[StoredRule]) -> DataFrame | None:
-    """DRAWN withheld pages of each of these sections: rows of RULINGS_DDL."""
+def _period_ms(work: Workspace) -> int:
+    return int(work.config.update.interval_days * DAY_MS)
+
+
+def _draw_pages(
+    work: Workspace, rules: Sequence[StoredRule]
+) -> tuple[DataFrame | None, dict[str, int]]:
+    """Draw DRAWN withheld pages of each of these sections: rows of RULINGS_DDL, or None.
+
+    Returns also by section when that was, as `_due_sections` believes it.
+    """
     if not rules:
-        return None
+        return None, {}
+    now_ms, period_ms = work.now_ms(), _period_ms(work)
+    drawn, _ = work.scratch(_drawn_pages(work, rules))
+    some = {row.section for row in drawn.select("section").distinct().collect()}
+    soon_ms = now_ms - period_ms + min(period_ms, int(LOOK_DAYS * DAY_MS))
+    sections = {each.section for each in rules}
+    looked_ms = {each: now_ms if each in some else soon_ms for each in sections}
+    return drawn.select("url", F.lit(SAMPLED).alias("ruling")), looked_ms
+
+
+def _drawn_pages(work: Workspace, rules: Sequence[StoredRule]) -> DataFrame:
+    """DRAWN withheld pages of each of these sections: `url` and `section`."""
     of_rule = work.engine.rows(
         pa.table(
             {
@@ -167,7 +222,7 @@ def _drawn_pages(work: Workspace, rules: Sequence[StoredRule]) -> DataFrame | No
         .withColumn("turn", F.row_number().over(of_kind))
         .withColumn("place", F.row_number().over(in_section))
         .where(F.col("place") <= DRAWN)
-        .select("url", F.lit(SAMPLED).alias("ruling"))
+        .select("url", "section")
     )
 
 
