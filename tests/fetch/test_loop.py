@@ -151,10 +151,11 @@ def test_a_page_is_not_requested_if_the_links_to_it_are_forbidden(
 ) -> None:
     server.answers["/robots.txt"] = page(b"User-agent: *\nDisallow: /*?sid=")
     links = "http://a.test/a?sid=1"
-    fetched = crawl([wanted("http://a.test/a", spelling=links), "http://a.test/b"])
-    assert fetched.outcomes() == ["robots", "not_found"]
+    spelled = {"a": links, "b": None, "c": f"{links}#", "d": "#"}
+    fetched = crawl([wanted(f"http://a.test/{name}", spelling=spelled[name]) for name in spelled])
+    assert fetched.outcomes() == ["robots", "not_found", "robots", "not_found"]
     assert fetched.details() == {f"as {links}", "HTTP 404"}
-    assert server.paths == ["/robots.txt", "/b"]
+    assert sorted(server.paths) == ["/b", "/d", "/robots.txt"]
 
 
 def test_a_robots_behind_another_spelling_of_itself_is_obeyed(

@@ -14,7 +14,7 @@ from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web import seed_lists
-from gossamer.web.urls import UrlRules
+from gossamer.web.urls import Target, UrlRules
 from tests.support.rows import LATER_MS, by_url, put
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ RULES = UrlRules()
 def read(text: bytes) -> list[str | tuple[int, str]]:
     """URLs, and of bad lines their number and text."""
     entries = seed_lists.parse_seeds(io.BytesIO(text), "test", RULES)
-    return [e if isinstance(e, str) else (e.line, e.text) for e in entries]
+    return [e.url if isinstance(e, Target) else (e.line, e.text) for e in entries]
 
 
 def test_a_url_a_line() -> None:
@@ -60,7 +60,7 @@ def test_a_url_a_line() -> None:
 def test_a_seed_without_a_scheme_means_https_unless_it_looks_like_a_local_server(
     text: str, url: str
 ) -> None:
-    assert seed_lists.normalize_seed(text, RULES) == url
+    assert seed_lists.resolve_seed(text, RULES) == Target(url)
 
 
 def test_the_older_form_of_a_line_per_host() -> None:
@@ -139,7 +139,7 @@ def test_lines_of_any_length_are_read_in_bounded_pieces() -> None:
 @example(b"a\0\0\xd8")
 def test_any_bytes_are_seeds_or_bad_lines(data: bytes) -> None:
     for entry in seed_lists.parse_seeds(io.BytesIO(data), "test", RULES):
-        assert isinstance(entry, str | seed_lists.BadLine)
+        assert isinstance(entry, Target | seed_lists.BadLine)
 
 
 def test_bad_lines_have_numbers_and_the_rest_goes_in() -> None:
@@ -163,20 +163,20 @@ def test_a_comment_may_follow_a_seed() -> None:
 def test_white_space_around_a_typed_seed_is_ignored() -> None:
     typed = ["  http://localhost/x\n", " example.org "]
     assert list(seed_lists.parse_typed(typed, RULES)) == [
-        "http://localhost/x",
-        "https://example.org/",
+        Target("http://localhost/x"),
+        Target("https://example.org/"),
     ]
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(gzip.compress(b"http://a.example/\n"))
-    assert list(seed_lists.read_list(str(path), RULES)) == ["http://a.example/"]
+    assert list(seed_lists.read_list(str(path), RULES)) == [Target("http://a.example/")]
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"http://a.example/\n")))
-    assert list(seed_lists.read_list("-", RULES)) == ["http://a.example/"]
+    assert list(seed_lists.read_list("-", RULES)) == [Target("http://a.example/")]
 
 
 @pytest.mark.parametrize(
@@ -204,6 +204,21 @@ def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:
         "seed",
     )
     assert (page["depth"], page["cash"], page["next_fetch_ms"]) == (0, opic.UNIT, 0)
+
+
+def test_a_seed_has_the_spelling_in_which_it_was_given(work: Workspace) -> None:
+    """robots.txt must allow that, too."""
+    a, b, c = (f"http://{host}.example/" for host in "abc")
+    known = {"status": "excluded", "outcome": "robots", "next_fetch_ms": 77}
+    put(work, "pages", [{"url": b, "spelling": f"{b}?utm_source=2"} | known], round_=0)
+    inject.run(work, [f"{a}?utm_source=1", b, f"{c}?sid=1", c])
+    pages = by_url(lsm.current(work, PAGES))
+    assert {url: pages[url]["spelling"] for url in (a, b, c)} == {
+        a: f"{a}?utm_source=1",
+        b: None,
+        c: None,
+    }
+    assert pages[b]["next_fetch_ms"] == 0
 
 
 def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> None:

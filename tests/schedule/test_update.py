@@ -113,6 +113,19 @@ def test_a_page_keeps_a_spelling_until_a_link_has_its_url(site: Site) -> Story:
 
 
 @shared.story
+def test_others_spell_a_page_only_until_its_own_host_links_to_it(site: Site) -> Story:
+    new, far = site.url("/x"), site.url("/", "b")
+    exact, tracked = link(new, src=far), link(new, src=far, spelling=f"{new}?utm_source=b")
+    own = link(new, spelling=f"{new}?sid=1")
+    assert (yield after(site, links=[tracked]))[new]["spelling"] == f"{new}?utm_source=b#"
+    assert (yield after(site, links=[tracked, exact]))[new]["spelling"] == "#"
+    assert (yield after(site, links=[tracked]))[new]["spelling"] == "#"
+    assert (yield after(site, links=[exact, own]))[new]["spelling"] == f"{new}?sid=1"
+    assert (yield after(site, links=[exact]))[new]["spelling"] == f"{new}?sid=1"
+    assert (yield after(site, links=[tracked, link(new)]))[new]["spelling"] is None
+
+
+@shared.story
 def test_a_page_is_due_when_a_link_has_its_url_instead_of_a_forbidden_one(site: Site) -> Story:
     was = {"status": "excluded", "outcome": "robots", "next_fetch_ms": 77}
     closed = {"url": site.url("/x"), "spelling": site.url("/x?sid=1")} | was

@@ -10,7 +10,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.errors import SeedError
 from gossamer.web import seed_lists
-from gossamer.web.urls import UrlRules
+from gossamer.web.urls import Target, UrlRules
 from tests.support.command_line import gossamer
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_what_is_not_a_url_is_refused_with_the_remedy(word: str) -> None:
 
 @pytest.mark.parametrize("word", TAKEN)
 def test_what_is_a_url_is_taken(word: str) -> None:
-    assert list(seed_lists.parse_typed([word], RULES)) == [TAKEN[word]]
+    assert list(seed_lists.parse_typed([word], RULES)) == [Target(TAKEN[word])]
 
 
 @pytest.mark.server
@@ -98,7 +98,9 @@ def test_a_list_may_be_a_pipe() -> None:
     os.write(write, b"https://example.org/\n")
     os.close(write)
     try:
-        assert list(seed_lists.read_list(f"/dev/fd/{read}", RULES)) == ["https://example.org/"]
+        assert list(seed_lists.read_list(f"/dev/fd/{read}", RULES)) == [
+            Target("https://example.org/")
+        ]
     finally:
         os.close(read)
 

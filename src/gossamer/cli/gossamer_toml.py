@@ -52,11 +52,11 @@ def require_contact(crawl: Crawl) -> str:
 
 def hosts_of_seeds(urls: Iterable[str]) -> tuple[str, ...]:
     """The host names of these seeds, without ports, for `fetch.own_hosts`."""
-    from gossamer.web.seed_lists import normalize_seed
+    from gossamer.web.seed_lists import resolve_seed
     from gossamer.web.urls import UrlRules, host_of
 
-    normal = filter(None, (normalize_seed(url, UrlRules()) for url in urls))
-    names = (re.sub(r":[0-9]+$", "", host_of(url)) for url in normal)
+    seeds = filter(None, (resolve_seed(url, UrlRules()) for url in urls))
+    names = (re.sub(r":[0-9]+$", "", host_of(seed.url)) for seed in seeds)
     return tuple(dict.fromkeys(names))
 
 

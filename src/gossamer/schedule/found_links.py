@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.links.current_links import VOTES
-from gossamer.rules.spellings import plainest
+from gossamer.rules.spellings import linked_spelling, plainest
 from gossamer.rules.url_rules import aliases as url_aliases
 from gossamer.schedule import depths
 from gossamer.schedule.due import change_rates, listing_polls
@@ -90,7 +90,7 @@ def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
         "inlinks": F.sum(is_vote.cast("long")),
         "source": F.min(source.otherwise("link")),  # `entry` is the smallest
         "dated_ms": F.max(change_rates.credible_ms(now_ms)),
-        "spelling": plainest("spelling"),
+        "spelling": plainest(linked_spelling()),
     }
     targets = links.where(~F.col("nofollow")).groupBy(F.col("dst").alias("url"))
     return targets.agg(*(each.alias(f"found_{name}") for name, each in aggregates.items()))

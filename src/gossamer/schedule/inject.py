@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
+from gossamer.rules.spellings import plainest, spelling_after
 from gossamer.schedule import depths
 from gossamer.schedule.due import due_counts
 from gossamer.schedule.forgiven_hosts import forgiven_hosts
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
+    from gossamer.web.urls import Target
 
 CHUNK = 100_000
 """Seeds held in memory at once."""
-URLS = pa.schema([("url", pa.string())])
+SEEDS = pa.schema([("url", pa.string()), ("seed_spelling", pa.string())])
+"""`seed_spelling`: how it was given, if the URL lacks something of that."""
 IS_SEED = "source = 'seed'"
 
 
@@ -54,7 +57,7 @@ def run(
     rules = work.config.urls
     bad = 0
 
-    def report_bad_lines(entries: Iterable[str | seed_lists.BadLine]) -> Iterator[str]:
+    def report_bad_lines(entries: Iterable[Target | seed_lists.BadLine]) -> Iterator[Target]:
         nonlocal bad
         for entry in entries:
             if isinstance(entry, seed_lists.BadLine):
@@ -67,11 +70,12 @@ def run(
         given = seed_lists.parse_typed(urls, rules)
         listed = (seed_lists.read_list(source, rules) for source in lists)
         folder = work.scratch_attempt()
-        paths = list(_write_urls(report_bad_lines(chain(given, *listed)), work.root, folder))
-        seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
+        paths = list(_write_seeds(report_bad_lines(chain(given, *listed)), work.root, folder))
+        every = work.engine.read(paths, "url string, seed_spelling string").groupBy("url")
+        seeded, wanted = work.scratch(every.agg(plainest("seed_spelling").alias("seed_spelling")))
         before, known = work.engine.read([], PAGES.ddl), 0
         if work.store.manifest.layers(PAGES.name):
-            before, known = work.scratch(lsm.rows_for(work, PAGES, seeded))
+            before, known = work.scratch(lsm.rows_for(work, PAGES, seeded.select("url")))
         virtual, new_seeds = opic.virtual_page(work), wanted
         if known:
             new_seeds -= before.where(IS_SEED).count()
@@ -103,9 +107,9 @@ def seed_rows(
 ) -> DataFrame:
     """The rows of `pages` for seeds, with the columns that `depths` and `due_times` need.
 
-    These are `nearer` and `counted`. `before` has the old rows of those that are known. Each new
-    seed has `brought` cash, besides what it has as a known page; `given` is that of
-    `opic.VirtualPage`.
+    These are `nearer` and `counted`. `seeded` has the columns of SEEDS, `before` the old rows of
+    those that are known. Each new seed has `brought` cash, besides what it has as a known page;
+    `given` is that of `opic.VirtualPage`.
     """
     config = work.config.update
     inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))
@@ -122,7 +126,9 @@ def seed_rows(
         + F.when(F.expr(IS_SEED), 0).otherwise(brought),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
         "fetches": F.coalesce("fetches", F.lit(0)),
-        "spelling": F.lit(None).cast("string"),
+        "spelling": F.when(F.col("source").isNull(), F.col("seed_spelling")).otherwise(
+            spelling_after(F.col("spelling"), F.col("seed_spelling"))
+        ),
         "failures": F.when(again, 0).otherwise(F.coalesce("failures", F.lit(0))),
         "next_fetch_ms": F.when(again, 0)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
@@ -137,9 +143,10 @@ def seed_rows(
     )
 
 
-def _write_urls(urls: Iterator[str], root: str, folder: str) -> Iterator[str]:
-    """Write the URLs to Parquet files of CHUNK rows, and yield the paths."""
-    while chunk := list(islice(urls, CHUNK)):
-        writer = ParquetWriter(root, SCRATCH, folder, schema=URLS)
-        writer.write(pa.table({"url": pa.array(chunk, pa.string())}))
+def _write_seeds(seeds: Iterator[Target], root: str, folder: str) -> Iterator[str]:
+    """Write the seeds to Parquet files of CHUNK rows, and yield the paths."""
+    while chunk := list(islice(seeds, CHUNK)):
+        writer = ParquetWriter(root, SCRATCH, folder, schema=SEEDS)
+        columns = [pa.array(column, pa.string()) for column in zip(*chunk, strict=True)]
+        writer.write(pa.table(columns, schema=SEEDS))
         yield from (f"{root}/{row['path']}" for row in writer.close())

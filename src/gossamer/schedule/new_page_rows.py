@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 from pyspark.sql import functions as F
 
+from gossamer.rules.spellings import spelling_after, spelling_rank
 from gossamer.rules.url_rules.aliases import alias_status_after_change
 from gossamer.schedule import depths
 from gossamer.schedule.due import change_habits, change_rates, due_counts, listing_polls, outages
@@ -185,15 +186,15 @@ def _row_facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> 
 
 def _spelling() -> Column:
     """What robots.txt must allow besides the URL (rules/spellings.py)."""
-    is_written = F.col("source").isNotNull() & F.col("spelling").isNull()
-    is_kept = is_written | F.col("found_source").isNull()
-    return F.when(is_kept, F.col("spelling")).otherwise(F.col("found_spelling"))
+    before, found = F.col("spelling"), F.col("found_spelling")
+    both = F.when(F.col("source").isNull(), found).otherwise(spelling_after(before, found))
+    return F.when(F.col("found_source").isNull(), before).otherwise(both)
 
 
 def _is_opened() -> Column:
-    """Whether the spelling that may have excluded a page does not count any more."""
-    is_gone = F.col("spelling").isNotNull() & _spelling().isNull()
-    return is_gone & F.col("outcome").eqNullSafe("robots") & ~F.col("asked")
+    """Whether a plainer spelling counts than the one that may have excluded a page."""
+    is_plainer = spelling_rank(_spelling()) < spelling_rank(F.col("spelling"))
+    return is_plainer & F.col("outcome").eqNullSafe("robots") & ~F.col("asked")
 
 
 def _has_rhythm() -> Column:

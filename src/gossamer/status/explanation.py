@@ -65,6 +65,7 @@ SOURCES = {
     "entry": "as a new entry of a feed or sitemap",
     "link": "by a link",
     "redirect": "by a redirect",
+    "sample": "by links of pages that a generated rule withholds, and that were drawn",
 }
 
 
@@ -176,7 +177,7 @@ def _robots(work: Workspace, host: Row | None, url: str, spelling: str | None) -
         return f"all requests are forbidden {when}, which could not be read ({file['status']})"
     forbidden = first_forbidden(rules, config.agent, (url, spelling))
     allowed = "allowed" if forbidden is None else "forbidden"
-    agent = config.agent if forbidden in (None, url) else f"{config.agent} as {spelling}"
+    agent = config.agent if forbidden in (None, url) else f"{config.agent} as {forbidden}"
     delay_s = rules.crawl_delay_s(config.agent)
     delay = "" if delay_s is None else f"; it asks for {duration(delay_s)} between requests"
     return f"{allowed} to {agent} {when} ({file['status'] or 'no answer'}){delay}"

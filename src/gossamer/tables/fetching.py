@@ -89,7 +89,7 @@ PAGES = Dataset(
             "spelling",
             "string",
             "a URL that links have instead of this one, which is requested only if robots.txt "
-            "allows that, too; null: links have this one",
+            "allows that, too; `#` at its end: links of other hosts; null: links have this one",
         ),
     ),
 )

@@ -33,12 +33,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from gossamer.errors import SeedError
 from gossamer.web.public_suffixes import is_public
-from gossamer.web.urls import host_of, normalize
+from gossamer.web.urls import host_of, resolve_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gossamer.web.urls import UrlRules
+    from gossamer.web.urls import Target, UrlRules
 
 STDIN = "-"
 SHOWN_CHARS = 200
@@ -84,8 +84,8 @@ class BadLine:
         return f"{self.source}:{self.line}: {self.why}: {self.text[:SHOWN_CHARS]!r}"
 
 
-def read_list(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
-    """Yield each seed of a list as a normalised URL, and each invalid line as a BadLine.
+def read_list(source: str, rules: UrlRules) -> Iterator[Target | BadLine]:
+    """Yield each seed of a list as its normalised URL and spelling, and each invalid line.
 
     Raises SeedError if the list cannot be read completely.
     """
@@ -96,36 +96,36 @@ def read_list(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
         raise SeedError(source, f"cannot be read: {error}", "pass a text or gzip file") from None
 
 
-def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
-    """Yield seeds typed by a user as normalised URLs. Raises SeedError at the first invalid one.
+def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[Target]:
+    """Yield seeds typed by a user, as `read_list` does. Raises SeedError at the first invalid one.
 
     A name without scheme and port must be below a public suffix: `seeds.txt` is more likely a file.
     """
     for word in map(str.strip, words):
-        url = None if word == STDIN or _undecodable_seed(word) else normalize_seed(word, rules)
+        seed = None if word == STDIN or _undecodable_seed(word) else resolve_seed(word, rules)
         if SCHEME.match(word) is None:
             if word == STDIN or Path(word).is_file():
                 what = "the standard input" if word == STDIN else "a file"
                 remedy = f"pass {what} as a list: --list {word} (in Python: lists=[{word!r}])"
                 raise SeedError(word, f"is {what}, not a URL", remedy)
             if (
-                url
+                seed
                 and PLAIN_HTTP.match(word) is None
-                and not is_public(host_of(url).partition(":")[0])
+                and not is_public(host_of(seed.url).partition(":")[0])
             ):
                 raise SeedError(
                     word,
                     "is neither a file nor a name in a known top-level domain",
-                    f"include the scheme: {url} or http{url.removeprefix('https')}",
+                    f"include the scheme: {seed.url} or http{seed.url.removeprefix('https')}",
                 )
-        if url is None:
+        if seed is None:
             schemes = ", ".join(f"{scheme}://" for scheme in rules.schemes)
             raise SeedError(
                 f"{word[:SHOWN_CHARS]!r}",
                 "is not a URL that can be crawled",
                 f"pass a host name, or a URL that begins with one of {schemes}",
             )
-        yield url
+        yield seed
 
 
 def check_seeds(words: Iterable[str], lists: Iterable[str], rules: UrlRules) -> None:
@@ -146,7 +146,7 @@ def _undecodable_seed(word: str) -> bool:
     return False
 
 
-def parse_seeds(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str | BadLine]:
+def parse_seeds(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[Target | BadLine]:
     """Yield the seeds and the invalid lines of a list.
 
     `lines` end with LF bytes, wherever these stand in a wider encoding.
@@ -159,8 +159,8 @@ def parse_seeds(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterato
             continue
         text = COMMENT.sub("", text).strip()
         for word in _seeds_of_line(text) if text else ():
-            url = normalize_seed(word, rules)
-            yield url or BadLine(source, number, word, "not a URL that can be crawled")
+            seed = resolve_seed(word, rules)
+            yield seed or BadLine(source, number, word, "not a URL that can be crawled")
 
 
 def _seeds_of_line(text: str) -> list[str]:
@@ -206,12 +206,13 @@ def _as_utf8(line: str) -> bytes:
     return line.encode().replace("\ufffd".encode(), b"\xff")
 
 
-def normalize_seed(text: str, rules: UrlRules) -> str | None:
-    """The normalised URL that a text means, with a scheme added if it lacks one."""
-    if SCHEME.match(text):
-        return normalize(text, rules=rules)
-    scheme = "http" if PLAIN_HTTP.match(text) else "https"
-    return None if " " in text else normalize(f"{scheme}://{text}", rules=rules)
+def resolve_seed(text: str, rules: UrlRules) -> Target | None:
+    """The URL that a text means, with a scheme added if it lacks one."""
+    if not SCHEME.match(text):
+        if " " in text:
+            return None
+        text = f"{'http' if PLAIN_HTTP.match(text) else 'https'}://{text}"
+    return resolve_all([text], None, rules)[0]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from gossamer.rules.spellings import plainer
+from gossamer.rules.spellings import plainer, spelling_from
 from gossamer.rules.url_rules.rewriting import rewriter_of
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import REWRITTEN
@@ -67,7 +67,8 @@ class LinkRewriter:
             if each.rules and (back or reason is not None):
                 target = link.dst
             elif each.rules and not link.nofollow:
-                self._record(Record(link.dst, target, each.rules, depth, hops, link.spelling))
+                spelling = spelling_from(src, link.dst, link.spelling)
+                self._record(Record(link.dst, target, each.rules, depth, hops, spelling))
             if target == link.dst:
                 _merge(merged, link)
             elif target != src:

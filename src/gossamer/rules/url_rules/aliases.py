@@ -32,7 +32,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.rules.spellings import plainest
+from gossamer.rules.spellings import FOREIGN, plainest
 from gossamer.rules.url_rules import alias_samples
 from gossamer.rules.url_rules.rewriting import rewriter_of
 from gossamer.rules.url_rules.rule_states import IN_USE
@@ -328,7 +328,7 @@ def _discovered_pages(
         returning.where("NOT sampled").select("url", "depth", "hops", "spelling", one),
         before.select(
             *(F.col("target").alias("url"), "depth", "hops"),
-            *(F.coalesce("spelling", "url").alias("spelling"), "inlinks"),
+            *(_spelling_of_target().alias("spelling"), "inlinks"),
         ),
     )
     return (
@@ -342,6 +342,13 @@ def _discovered_pages(
             plainest("spelling").alias("found_spelling"),
         )
     )
+
+
+def _spelling_of_target() -> Column:
+    """The spelling that links to an alias have of its target."""
+    is_foreign = F.col("spelling") == FOREIGN
+    own = F.coalesce("spelling", "url")
+    return F.when(is_foreign, F.concat("url", F.lit(FOREIGN))).otherwise(own)
 
 
 def _changed_pages(
