@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from gossamer import dedup
 from gossamer.dedup import lsh_bands
@@ -117,6 +118,22 @@ def standing_after(work: Workspace) -> Mapping[str, dict[str, Any]]:
 def counts_of(work: Workspace) -> Mapping[str, int]:
     """Those of the last step."""
     return work.store.manifest.history[-1].counts
+
+
+def test_with_a_similarity_of_1_only_equal_texts_are_copies(
+    new_work: Callable[[], Workspace],
+) -> None:
+    work, text = new_work(), prose(1)
+    dedup_config = structs.replace(work.config.dedup, similarity=1.0)
+    work.config = structs.replace(work.config, dedup=dedup_config)
+    near = edited(text, 1, 1)
+    assert similarity(text, near) > 0.95
+    store(
+        work, [document(f"http://{n}.example/", each) for n, each in enumerate((text, text, near))]
+    )
+    survivors = {url: row["survivor"] for url, row in standing_after(work).items()}
+    assert survivors.get("http://1.example/") == "http://0.example/"
+    assert survivors.get("http://2.example/") is None
 
 
 def test_near_duplicates_of_any_pair_above_the_threshold(decided: Decided) -> None:

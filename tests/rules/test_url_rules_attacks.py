@@ -7,15 +7,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gossamer.rules.url_rules.alias_samples import AGAIN
+from gossamer.rules.url_rules.alias_samples import AGAIN, rules_to_sample
 from gossamer.rules.url_rules.rewriting import COLUMNS, ActiveRule, Rewriter
 from gossamer.rules.url_rules.verdicts import form_key
+from tests.support.rows import put_all
 from tests.support.shared_rounds import SharedRounds
-from tests.support.url_rule_rows import alias, round_of
+from tests.support.url_rule_rows import alias, round_of, url_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from gossamer.state.workspace import Workspace
     from tests.support.shared_rounds import Found, Pages, Site, Story
 
 GROUPS = 200
@@ -139,3 +141,23 @@ def test_a_rule_that_is_no_longer_true_falls_within_a_period(site: Site) -> Stor
     assert {row["state"] for row in site.rows("url_rules") if row["section"] == "/d/"} >= {
         "contradicted"
     }
+
+
+def test_old_samples_take_one_request_in_a_hundred(work: Workspace) -> None:
+    """Or those of one rule; the ones that have waited longest are drawn first."""
+    waited = {"new": 29, "third": 30, "second": 31, "first": 60}
+    known = [
+        url_rule(name, "a.test", "/", "sid", "active", rewritten=9)
+        | {"sampled_ms": work.now_ms() - days * DAY_MS}
+        for name, days in waited.items()
+    ]
+    row = alias("http://a.test/?sid=1", "http://a.test/", "first")
+    put_all(work, {"url_rules": known, "aliases": [row]}, 1)
+    for requests, names in {
+        1: {"first"},
+        600: {"first", "second"},
+        99_999: {*waited} - {"new"},
+    }.items():
+        due = rules_to_sample(work, requests)
+        assert due is not None
+        assert {row.rule for row in due.collect()} == names

@@ -150,6 +150,18 @@ def test_rules_act_in_their_section_only() -> None:
     assert not rewriter.rewrite("https://b.test/news/1?sid=3").rules
 
 
+def test_no_rule_leads_into_or_out_of_the_part_of_an_owner() -> None:
+    rules = [
+        rule("a.test", "case"),
+        rule("a.test", "parameter", "sid"),
+        rule("b.test", "host", "a.test"),
+    ]
+    rewriter = Rewriter(rules)
+    assert rewriter.rewrite("https://b.test/x/Y?sid=1").url == "https://a.test/x/y"
+    for path in ("/~ann/x?sid=1", "/~ann/Y", "/USERS/ann/x", "/user/ann/Y"):
+        assert not rewriter.rewrite(f"https://a.test{path}").rules
+
+
 def test_rules_follow_each_other() -> None:
     some = [rule("a.test", "www"), rule("a.test", "scheme"), rule("a.test", "index", "index.html")]
     found = Rewriter([*some, rule("www.a.test", "scheme")]).rewrite(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from gossamer.parse.parsed_page import Rules
 from gossamer.parse.step.planning import create_job
 from gossamer.rules.filter_rules import stored_rules
 from gossamer.rules.filter_rules.crawl_rules import rules_in_force
 from gossamer.rules.filter_rules.filter_recipe import index_of
-from gossamer.rules.filter_rules.stored_rules import Evidence
+from gossamer.rules.filter_rules.stored_rules import Evidence, StoredRule
+from gossamer.schedule.focus.generated_rules import withheld_pages
 from gossamer.schedule.focus.generated_rules.withheld_pages import DRAWN
 from gossamer.schedule.order.sections.step import read_sections
 from gossamer.schedule.order.sections.step import run as count_sections
@@ -107,6 +110,24 @@ def test_parse_and_fetch_follow_the_owner_only(work: Workspace) -> None:
     assert recipe.rules is not None
     assert [each.text for each in index_of(recipe.rules).rules] == [owned]
     assert [each.rule.text for each in rules_in_force(work).placed] == [owned, made]
+
+
+@pytest.mark.parametrize(("requests", "sections"), [(0, 1), (1_599, 1), (1_600, 2), (9_999, 4)])
+def test_samples_take_one_request_in_a_hundred(
+    work: Workspace, requests: int, sections: int
+) -> None:
+    """Or those of one section; the ones that have waited longest are drawn first."""
+    work.clock_ms = BEGIN_MS
+    waited = {"d": 30, "a": 40, "c": 50, "b": None, "e": 29}
+    rules = [
+        StoredRule(
+            f"deny prefix http://a.example/{name}/", 1, "generated", True, 1,
+            sampled_ms=None if days is None else BEGIN_MS - days * DAY_MS,
+        )
+        for name, days in waited.items()
+    ]  # fmt: skip
+    due = withheld_pages._due_sections(work, rules, requests)
+    assert due == {f"a.example/{name}/" for name in "bcad"[:sections]}
 
 
 @kept.story

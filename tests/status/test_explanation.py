@@ -68,6 +68,9 @@ CASES = {
         "found", "as a seed, 2024-09-04 00:00 UTC; 1 page", {"source": "seed", "depth": 0}
     ),
     "by a link": Case("found", "by a link, 2024-09-04 00:00 UTC; 2 links from", {"depth": 2}),
+    "by a sample": Case(
+        "found", "by links of pages that a generated rule withholds", {"source": "sample"}
+    ),
     "linked once": Case("found", "; 1 page links to it", {"inlinks": 1}),
     "linked often": Case("found", "; 1,200 pages link to it", {"inlinks": 1_200}),
     "a rule rewrites it": Case(
@@ -92,6 +95,12 @@ CASES = {
     ),
     "robots.txt forbids it": Case(
         "robots", "forbidden to gossamer", rows={"hosts": [robots(b"User-agent: *\nDisallow: /p")]}
+    ),
+    "robots.txt forbids how others link to it": Case(
+        "robots",
+        f"forbidden to gossamer as {A}?utm_source=x by",
+        {"spelling": f"{A}?utm_source=x#"},
+        {"hosts": [robots(b"User-agent: *\nDisallow: /*?utm_")]},
     ),
     "robots.txt asks for a delay": Case(
         "robots", "asks for 7.0 s", rows={"hosts": [robots(b"User-agent: *\nCrawl-delay: 7")]}
