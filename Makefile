@@ -46,7 +46,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants mutants-record lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -108,6 +108,9 @@ $(AZURITE)/.installed:
 
 mutants: $(VENV)/.dev  ## change random places of the core, and list the changes that no test notices (N=30 SEED=0)
 	PYTHONPATH=$(CURDIR) $(BIN)/python -m tests.mutation --number $(or $(N),30) --seed $(or $(SEED),0)
+
+mutants-record: $(VENV)/.dev  ## record which statements each test executes, for `make mutants` (half an hour; TESTS: some files)
+	PYTHONPATH=$(CURDIR) $(BIN)/python -m tests.mutation --record $(TESTS)
 
 lint: $(VENV)/.tools  ## run ruff and mypy
 	$(BIN)/ruff check

@@ -1,42 +1,43 @@
-"""Makes mutants of random places of the core, and runs the closest tests on each.
+"""Makes mutants of random places of the core, and runs the tests on each that may notice it.
 
 Exits with 1 if a mutant survives that is not in `equivalent.txt`. Libraries such as mutmut and
 cosmic-ray try each place of a module, with all tests; this takes a random sample of the whole core.
+
+--record runs tests, given as arguments of pytest, to find out which statements each executes. It
+keeps that in build/mutation, and adds to what is there. Without it, the closest files are run.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import random
+import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tests.mutation.closest import Closeness, enclosing
+from tests.mutation.marks import copy_with_marks
 from tests.mutation.mutators import Mutant, compiles, mutants
-from tests.mutation.trial import Trial
+from tests.mutation.recorder import FOLDER
+from tests.mutation.recording import RecordedTest, Recording, core_files, statements
+from tests.mutation.trial import Run, Trial
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-CORE = [
-    "web",
-    "storage",
-    "state",
-    "rules",
-    "links",
-    "schedule",
-    "fetch",
-    "parse",
-    "dedup",
-    "index",
-    "search",
-]
+KEPT = ROOT / "build/mutation"
 FILES = 8
-"""Test files that are run on a mutant at most."""
+"""Test files that are run on a mutant without a recording."""
+SECONDS = 8
+"""What the tests of a mutant that only call functions take together at most."""
+WAITING_S = 60
+"""The same of test files that need an engine or a server."""
 
 
 def main() -> int:
@@ -44,27 +45,36 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a part of the path, as in links/rank")
+    parser.add_argument("--record", nargs=argparse.REMAINDER)
+    parser.add_argument("--unexecuted", action="store_true", help="list what no test executes")
     options = parser.parse_args()
-    closeness = Closeness(ROOT)
-    known, survivors, killed = equivalents(), 0, 0
+    if options.record is not None:
+        return record(options.record)
+    if options.unexecuted:
+        return list_unexecuted(options.only)
     with TemporaryDirectory(prefix="mutants-") as folder:
-        trial = Trial(ROOT, Path(folder, "src"))
-        for path, mutant in sample(options.number, options.seed, options.only):
-            original = path.read_text()
-            before, after = mutant.lines(original)
-            print(f"{path.relative_to(ROOT)}:{mutant.line}  {before}  →  {after}", flush=True)
-            if reason := known.get((enclosing(original, mutant.line), before, after)):
-                print(f"equivalent: {reason}")
-                continue
-            tests = closeness.closest(path, mutant.line)[:FILES]
-            if killer := trial.killer(path, mutant.apply(original), tests):
-                killed += 1
-                print(f"killed by {killer}", flush=True)
-            else:
-                survivors += 1
-                print("SURVIVED", *(test.relative_to(ROOT) for test in tests))
-                print(difference(original, mutant.apply(original)), flush=True)
-    print(f"{options.number} mutants: {killed} killed, {survivors} survived")
+        return try_mutants(Path(folder), options.number, options.seed, options.only)
+
+
+def try_mutants(folder: Path, number: int, seed: int, only: str) -> int:
+    trial, choice = Trial(ROOT, folder / "src"), Choice()
+    known, survivors, killed = equivalents(), 0, 0
+    for path, mutant in sample(number, seed, only):
+        original = path.read_text()
+        before, after = mutant.lines(original)
+        print(f"{path.relative_to(ROOT)}:{mutant.line}  {before}  →  {after}", flush=True)
+        if reason := known.get((enclosing(original, mutant.line), before, after)):
+            print(f"equivalent: {reason}")
+            continue
+        changed, runs = mutant.apply(original), list(choice.runs(path, mutant.line))
+        if killer := next(filter(None, (trial.killer(path, changed, run) for run in runs)), None):
+            killed += 1
+            print(f"killed by {killer}", flush=True)
+        else:
+            survivors += 1
+            print("SURVIVED", *(file for run in runs for file in run.files[:FILES]))
+            print(difference(original, changed), flush=True)
+    print(f"{number} mutants: {killed} killed, {survivors} survived")
     if trial.broken:
         print("not counted, because they fail without a mutation:")
         print(*trial.broken.values(), sep="\n")
@@ -75,14 +85,64 @@ def sample(number: int, seed: int, only: str) -> Iterator[tuple[Path, Mutant]]:
     """Mutants of different lines. Every line that can be changed is equally likely."""
     chance = random.Random(seed)  # noqa: S311  # not a secret
     places: dict[tuple[Path, int], list[Mutant]] = {}
-    for path in (ROOT / "src/gossamer").rglob("*.py"):
-        if path.relative_to(ROOT / "src/gossamer").parts[0] in CORE and only in str(path):
+    for path in core_files(ROOT):
+        if only in str(path):
             for mutant in mutants(path.read_text()):
                 places.setdefault((path, mutant.line), []).append(mutant)
     lines = sorted(places)
     for path, line in chance.sample(lines, min(number, len(lines))):
         source = path.read_text()
         yield path, chance.choice([m for m in places[path, line] if compiles(m.apply(source))])
+
+
+class Choice:
+    """Chooses the tests of a mutant."""
+
+    def __init__(self) -> None:
+        self._recording, self._closeness = Recording(KEPT), Closeness(ROOT)
+        self._by_file: dict[str, list[RecordedTest]] = defaultdict(list)
+        for test, _ in self._recording.tests:
+            if (ROOT / test.file).exists():
+                self._by_file[test.file].append(test)
+
+    def runs(self, path: Path, line: int) -> Iterator[Run]:
+        """What may notice a change: first tests that only call functions, then all others."""
+        source, name = path.read_text(), str(path.relative_to(ROOT))
+        found = [t for t in self._recording.tests_of(source, name, line) if t.file in self._by_file]
+        if not found:
+            yield from (Run([str(test)]) for test in self._closeness.closest(path, line)[:FILES])
+        waiting = [test for test in found if test.waits]
+        yield from self._run(within(SECONDS, by_function(set(found) - set(waiting))))
+        yield from self._run(within(WAITING_S, by_function(waiting)))
+
+    def _run(self, chosen: list[RecordedTest]) -> list[Run]:
+        """A run of these tests, and of those in their files that were not recorded."""
+        files = list(dict.fromkeys(test.file for test in chosen))
+        recorded = {test for file in files for test in self._by_file[file]}
+        return [Run(files, frozenset(test.id for test in recorded - set(chosen)))] if files else []
+
+
+def by_function(tests: Iterable[RecordedTest]) -> list[RecordedTest]:
+    """Each function's case that executes the fewest places, then each function's second one."""
+    ordered = sorted(tests, key=lambda test: (test.places, test.id))
+    cases = Counter[str]()
+    ranks = {}
+    for test in ordered:
+        cases[test.function] += 1
+        ranks[test] = cases[test.function]
+    return sorted(ordered, key=ranks.__getitem__)
+
+
+def within(seconds: float, tests: Iterable[RecordedTest]) -> list[RecordedTest]:
+    """The first tests, up to that many seconds. What a file starts is paid once."""
+    total = 0.0
+    chosen: list[RecordedTest] = []
+    for test in tests:
+        total += test.seconds
+        if chosen and total > seconds:
+            break
+        chosen.append(test)
+    return chosen
 
 
 def equivalents() -> dict[tuple[str, ...], str]:
@@ -95,6 +155,27 @@ def equivalents() -> dict[tuple[str, ...], str]:
 def difference(original: str, mutated: str) -> str:
     lines = difflib.unified_diff(original.splitlines(), mutated.splitlines(), lineterm="", n=2)
     return "\n".join(f"    {line}" for line in list(lines)[2:])
+
+
+def record(arguments: Sequence[str]) -> int:
+    with TemporaryDirectory(prefix="marked-") as folder:
+        copy = Path(folder, "src")
+        copy_with_marks(ROOT, copy, Recording(KEPT))
+        path = {"PYTHONPATH": f"{copy}{os.pathsep}{ROOT}", FOLDER: str(KEPT)}
+        plugin = ["-p", "tests.mutation.recorder", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        command = [sys.executable, "-m", "pytest", *plugin, *arguments]
+        return subprocess.run(command, cwd=ROOT, env=os.environ | path, check=False).returncode
+
+
+def list_unexecuted(only: str) -> int:
+    """Print the statements that no test executes."""
+    recording = Recording(KEPT)
+    for path in core_files(ROOT):
+        name = str(path.relative_to(ROOT))
+        for place, node in statements(path.read_text(), name):
+            if only in name and place.function and not recording.at(place):
+                print(f"{name}:{node.lineno} {place.function}: {place.text}")
+    return 0
 
 
 if __name__ == "__main__":

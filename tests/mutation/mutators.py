@@ -223,7 +223,7 @@ def _is_limit(node: ast.stmt) -> bool:
     parts = [each for each in ast.walk(node.value) if isinstance(each, ast.expr)]
     numbers = [ast.literal_eval(each) for each in parts if isinstance(each, ast.Constant)]
     return (
-        all(isinstance(each, ast.Constant | ast.BinOp) for each in parts)
+        all(isinstance(each, ast.Constant | ast.BinOp | ast.Tuple) for each in parts)
         and all(isinstance(each, int | float) for each in numbers)
-        and max(numbers) > LARGEST_SWITCH
+        and max(numbers, default=0) > LARGEST_SWITCH
     )

@@ -1,15 +1,22 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+from tests.mutation.__main__ import by_function, within
 from tests.mutation.closest import Closeness
+from tests.mutation.marks import MODULE, copy_with_marks
 from tests.mutation.mutators import compiles, mutants
-from tests.mutation.trial import Failure, Trial
+from tests.mutation.recording import RecordedTest, Recording
+from tests.mutation.trial import Trial
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 TOY = '''
@@ -62,6 +69,7 @@ def test_each_change(source: str, changed: list[str]) -> None:
         '"""A docstring."""',
         "LIMIT = 64 << 20",
         "WAIT_S: Final = 2.5",
+        "LEAST, MOST = 14, 8",
         "if TYPE_CHECKING: import a",
         "__slots__ = ('a', 1)",
         "@dataclass(slots=True)\nclass A: x: int | None",
@@ -79,18 +87,13 @@ def test_a_mutant_shows_its_lines() -> None:
     assert mutant.lines(source) == ("b = (c <", "b = (c <=")
 
 
-# As in pyproject.toml: to import these plugins takes seconds.
-SETTINGS = """
-[tool.pytest.ini_options]
-addopts = "-p no:anyio -p no:schemathesis -p no:xdist -p no:hypothesispytest"
-"""
 FIRST = "tests/toys/test_toy.py::test_two_are_few"
 
 
 def checkout(folder: Path, tests: str = TESTS) -> Path:
     for name in ("src/gossamer/toy.py", "tests/toys/test_toy.py", "tests/toys/test_other.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / "pyproject.toml").write_text(SETTINGS)
+    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]")
     (folder / "src/gossamer/toy.py").write_text(TOY)
     (folder / "src/gossamer/__init__.py").touch()
     (folder / "tests/toys/test_toy.py").write_text(tests)
@@ -98,12 +101,30 @@ def checkout(folder: Path, tests: str = TESTS) -> Path:
     return folder
 
 
-def trial_of(folder: Path, tests: str = TESTS) -> tuple[Trial, Callable[[str], Failure | None]]:
-    """A trial of that checkout, and what kills a mutant of its module."""
+TRIED = """
+import sys
+from pathlib import Path
+from tests.mutation.trial import Run, Trial
+
+root, operators = Path(sys.argv[1], "root"), sys.argv[2:]
+trial, module = Trial(root, Path(sys.argv[1], "copy")), root / "src/gossamer/toy.py"
+for operator in operators:
+    source = module.read_text().replace("<", operator)
+    print(trial.killer(module, source, Run(["tests/toys/test_toy.py"])))
+print(*trial.broken)
+"""
+
+
+def tried(folder: Path, *operators: str, tests: str = TESTS) -> list[str]:
+    """What kills a mutant with each operator, and at the end, the broken tests.
+
+    In a process of its own: in this one, there are threads, and the sources are imported.
+    """
     root = checkout(folder / "root", tests)
-    trial = Trial(root, folder / "copy")
-    module, files = root / "src/gossamer/toy.py", [root / "tests/toys/test_toy.py"]
-    return trial, lambda operator: trial.killer(module, TOY.replace("<", operator), files)
+    command = [sys.executable, "-c", TRIED, str(folder), *operators]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (root / "src/gossamer/toy.py").read_text() == TOY
+    return done.stdout.splitlines()
 
 
 def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Path) -> None:
@@ -112,21 +133,84 @@ def test_the_closest_tests_import_the_module_and_name_the_function(tmp_path: Pat
     assert [path.name for path in found] == ["test_toy.py", "test_other.py"]
 
 
-@pytest.mark.slow
+MARKED = '''"""Toys."""
+from __future__ import annotations
+
+from gossamer.links.bvgraph.compiled import compiled
+
+LIMIT = 3
+
+@compiled
+def is_below(number, limit):
+    return number < limit
+
+class Toys:
+    def are_few(self, number):
+        """Whether these are less than LIMIT."""
+        if is_below(number, LIMIT):
+            return True
+        return False
+'''
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
+    """Of two tests of that module, of which the first finds few toys, and the second many."""
+    source = tmp_path / "src/gossamer/web/toys.py"
+    source.parent.mkdir(parents=True)
+    source.write_text(MARKED)
+    recording = Recording(tmp_path / "recording")
+    copy_with_marks(tmp_path, tmp_path / "copy", recording)
+    monkeypatch.syspath_prepend(str(tmp_path / "copy"))
+    names: dict[str, Any] = {}
+    exec((tmp_path / "copy/gossamer/web/toys.py").read_text(), names)  # noqa: S102
+    marks = np.frombuffer(import_module(MODULE).marks, bool)
+    for name, number in (("few", 1), ("many", 9)):
+        marks[:] = False
+        names["Toys"]().are_few(number)
+        recording.add(f"test_toys.py::test_{name}", 0.25, False, marks)
+    return Recording(tmp_path / "recording")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (15, ["few", "many"]),
+        (16, ["few"]),
+        (17, ["many"]),
+        (6, ["few", "many"]),  # a constant: where it is used
+        (10, ["few", "many"]),  # a compiled function: where it is called
+        (4, ["few", "many"]),  # an import: all tests of the module
+    ],
+)
+def test_the_tests_that_execute_a_line(
+    recording: Recording, line: int, expected: list[str]
+) -> None:
+    found = recording.tests_of(MARKED, "src/gossamer/web/toys.py", line)
+    assert [test.function for test in found] == [f"test_toys.py::test_{name}" for name in expected]
+    assert {(test.file, test.seconds, test.places) for test in found} == {("test_toys.py", 0.25, 2)}
+
+
+def test_each_function_has_a_turn_before_a_second_case() -> None:
+    tests = [
+        RecordedTest(f"test.py::{name}", 1, False, n)
+        for n, name in enumerate(["a[0]", "a[1]", "b"])
+    ]
+    assert by_function(tests) == [tests[0], tests[2], tests[1]]
+    assert within(2, tests) == tests[:2]
+    assert within(0.5, tests) == tests[:1]
+
+
 @pytest.mark.server
 def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
-    trial, killer = trial_of(tmp_path)
-    assert killer("<=") is None
-    assert killer(">=") == Failure(FIRST, "")
-    assert (trial.root / "src/gossamer/toy.py").read_text() == TOY
+    assert tried(tmp_path, "<=", ">=") == ["None", FIRST, ""]
 
 
-@pytest.mark.slow
 @pytest.mark.server
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:
-    trial, killer = trial_of(tmp_path, "def test_broken(): assert False\n" + TESTS)
-    assert killer(">=") == Failure(FIRST, "")
-    assert trial.broken.keys() == {"tests/toys/test_toy.py::test_broken"}
+    broken = "def test_broken(): assert False\n" + TESTS
+    found = tried(tmp_path, ">=", tests=broken)
+    assert found == [FIRST, "tests/toys/test_toy.py::test_broken"]
 
 
 ENDS_ONCE = """
@@ -141,27 +225,25 @@ if not Path("ended").exists():
 
 @pytest.mark.server
 def test_what_happens_once_before_the_first_test_kills_nothing(tmp_path: Path) -> None:
-    _, killer = trial_of(tmp_path, ENDS_ONCE + TESTS)
-    assert killer("<=") is None
+    assert tried(tmp_path, "<=", tests=ENDS_ONCE + TESTS) == ["None", ""]
 
 
 @pytest.mark.server
 def test_a_mutant_that_cannot_be_imported_is_killed_and_pytest_says_why(tmp_path: Path) -> None:
-    trial, killer = trial_of(tmp_path)
-    killed = killer(")")
-    assert killed is not None
-    assert killed.test == str(trial.root / "tests/toys/test_toy.py")
-    assert killed.end.startswith("pytest ended with ")
-    assert "SyntaxError" in killed.end
+    killed, *end = tried(tmp_path, ")")
+    assert killed.startswith("tests/toys/test_toy.py: pytest ended with ")
+    assert any("SyntaxError" in line for line in end)
 
 
 def test_no_bytecode_of_a_mutant_is_taken_for_the_original(tmp_path: Path) -> None:
     """Python compares sizes, and times in whole seconds."""
-    trial, _ = trial_of(tmp_path)
-    path, copied = trial.root / "src/gossamer/toy.py", trial.copy / "gossamer/toy.py"
-    times = [int(copied.stat().st_mtime)]
+    root = checkout(tmp_path / "root")
+    trial, path = Trial(root, tmp_path / "copy"), root / "src/gossamer/toy.py"
+    copied = tmp_path / "copy/gossamer/toy.py"
+    original = copied.stat().st_mtime_ns
+    times = {original // 10**9}
     for operator in ("<", ">"):
         with trial._changed(path, TOY.replace("<", operator)):
-            times.append(int(copied.stat().st_mtime))
-        times.append(int(copied.stat().st_mtime))
-    assert len(set(times)) == len(times)
+            times.add(int(copied.stat().st_mtime))
+        assert copied.stat().st_mtime_ns == original
+    assert len(times) == 3

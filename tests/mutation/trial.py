@@ -1,42 +1,59 @@
 """Runs tests on a mutant.
 
 The sources are copied, without compiled modules, and one file of the copy is changed. The copy
-comes first on the path of the tests and of all processes that these start.
+comes first on the path of the tests and of all processes that these start. Each run is a fork of
+this process, which has imported the libraries, but nothing of the sources.
 
-Facts
-  * Between fork and exec (Popen's `preexec_fn`) gRPC's handlers run, and in a process that has an
-    engine they end one child in a hundred by SIGABRT. So `prlimit` sets the limits.
-  * Python takes bytecode for that of a source if the source's size and its time in whole seconds
-    are the same: within a second, a mutant could be taken for the original.
+Fact: Python takes bytecode for that of a source if the source's size and its time in whole seconds
+are the same: within a second, a mutant could be taken for the original.
 """
 
 from __future__ import annotations
 
+import ast
+import ctypes
+import gc
 import os
 import re
 import resource
+import select
 import shutil
 import signal
-import subprocess
 import sys
+import traceback
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 CPU_S = 120
-"""Processor time of the test files of one mutant, and of a process: endless loops are cut off."""
-WALL_S = 1800
+"""Processor time of a process, which cuts off endless loops."""
+WALL_S = 300
 STARTED = re.compile(r"^(\S+\.py::.+?)(?: (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL).*)?$", re.MULTILINE)
-LIMITED = ["prlimit", f"--cpu={CPU_S}", "--core=0"]
-PYTEST = [sys.executable, "-m", "pytest", "-x", "-vv", "--tb=line", "-p", "no:cacheprovider"]
+OPTIONS = ["-x", "-vv", "--tb=line", "-p", "no:cacheprovider"]
 END_CHARS = 1_000
+OURS = {"gossamer", "tests"}
+PR_SET_PDEATHSIG = 1
+"""Of prctl(2): a run ends with this process."""
+
+
+class Run(NamedTuple):
+    """Test files, or single tests, without some of their tests."""
+
+    files: list[str]
+    left_out: frozenset[str] = frozenset()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid not in self.left_out]
 
 
 class Failure(NamedTuple):
-    """A test that failed, or its file if pytest ended twice before its first test."""
+    """A test that failed, or the first file if pytest ended twice before its first test."""
 
     test: str
     end: str
@@ -54,102 +71,121 @@ class Trial:
         self.sound: set[str] = set()
         self.broken: dict[str, Failure] = {}
         """Tests that pass and that fail without a mutation."""
-        self.seconds: dict[Path, float] = {}
-        """What test files take that passed."""
         self.writes = 0
-        shutil.copytree(
-            root / "src", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
-        )
+        copy_sources(root, copy)
+        import_libraries(root)
+        gc.freeze()
 
-    def killer(self, path: Path, source: str, tests: list[Path]) -> Failure | None:
+    def killer(self, path: Path, source: str, run: Run) -> Failure | None:
         """The first test that fails on a mutant of a file and passes without the mutation."""
-        started = _children_s()
-        for file in sorted(tests, key=lambda file: self._cost(file, tests.index(file))):
-            while _children_s() - started < CPU_S:
-                with self._changed(path, source):
-                    failed = self._failed(file)
-                if failed is None:
-                    break
-                if self._is_sound(failed.test):
-                    return failed
-                if failed.end:
-                    break
-        return None
+        while True:
+            run = run._replace(left_out=run.left_out | self.broken.keys())
+            with self._changed(path, source):
+                failed = self._failed(run)
+            if failed is None or self._is_sound(failed, run):
+                return failed
+            if failed.end:
+                return None
 
-    def _cost(self, file: Path, rank: int) -> float:
-        """Near files come first, but not a slow one before many fast ones."""
-        return (rank + 2) * (2 + self.seconds.get(file, 5))
-
-    def _is_sound(self, test: str) -> bool:
-        if test not in self.sound:
-            failed = self._failed(test)
-            if failed is None:
-                self.sound.add(test)
+    def _is_sound(self, failed: Failure, run: Run) -> bool:
+        if failed.test not in self.sound:
+            failure = self._failed(run if failed.end else Run([failed.test]))
+            if failure is None:
+                self.sound.add(failed.test)
             else:
-                self.broken[test] = failed
-        return test in self.sound
+                self.broken[failed.test] = failure
+        return failed.test in self.sound
 
-    def _failed(self, test: Path | str) -> Failure | None:
+    def _failed(self, run: Run) -> Failure | None:
         """The test that failed, or None if all passed.
 
         Pytest may end before its first test because of the mutation, or because of something that
         happens once. Only the former happens again.
         """
-        failed = self._run(test)
-        return self._run(test) if failed and failed.end else failed
+        failed = self._run(run)
+        return self._run(run) if failed and failed.end else failed
 
-    def _run(self, test: Path | str) -> Failure | None:
-        started = _children_s()
-        command = [*LIMITED, *PYTEST, *(f"--deselect={each}" for each in self.broken)]
-        process = subprocess.Popen(
-            [*command, str(test)],
-            cwd=self.root,
-            env=os.environ | {"PYTHONPATH": f"{self.copy}{os.pathsep}{self.root}"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        try:
-            output, _ = process.communicate(timeout=WALL_S)
-        except subprocess.TimeoutExpired:
-            output = f"it took more than {WALL_S} s"
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        if process.wait() in {0, 5}:  # 5: there was no test to run
-            if isinstance(test, Path):
-                self.seconds[test] = _children_s() - started
+    def _run(self, run: Run) -> Failure | None:
+        output = self.copy.with_suffix(".txt")
+        if (child := os.fork()) == 0:
+            try:
+                os._exit(self._run_here(run, output))
+            finally:
+                traceback.print_exc()
+                os._exit(pytest.ExitCode.INTERNAL_ERROR)
+        ended = os.pidfd_open(child)
+        in_time = select.select([ended], [], [], WALL_S)[0]
+        os.close(ended)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if in_time and code in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             return None
-        for named in STARTED.findall(output)[::-1]:
+        text = output.read_text(errors="replace")
+        for named in STARTED.findall(text)[::-1]:
             return Failure(named, "")
-        return Failure(str(test), f"pytest ended with {process.returncode}: {output[-END_CHARS:]}")
+        ending = f"ended with {code}" if in_time else f"took more than {WALL_S} s"
+        return Failure(run.files[0], f"pytest {ending}: {text[-END_CHARS:]}")
+
+    def _run_here(self, run: Run, output: Path) -> int:
+        os.setsid()
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        sys.path[:0] = [str(self.copy), str(self.root)]
+        os.chdir(self.root)
+        os.environ["PYTHONPATH"] = f"{self.copy}{os.pathsep}{self.root}"
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they are imported already
+        for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+            del sys.modules[name]
+        with output.open("w") as opened:
+            sys.stdout = sys.stderr = opened
+            for descriptor in (1, 2):
+                os.dup2(opened.fileno(), descriptor)
+            return pytest.main([*OPTIONS, *run.files], [run])
 
     @contextmanager
     def _changed(self, path: Path, source: str) -> Iterator[None]:
+        """Write a changed file, at another time, in whole seconds, than ever before.
+
+        What numba keeps is removed meanwhile if it may contain the change: numba looks for changes
+        of a function, not of those it calls.
+        """
         copied = self.copy / path.relative_to(self.root / "src")
-        original = copied.read_text()
-        self._write(copied, source)
+        original, time_ns = copied.read_text(), copied.stat().st_mtime_ns
+        machine_code = self._machine_code() if "compiled" in source else {}
+        for each in machine_code:
+            each.unlink()
+        self.writes += 1
+        copied.write_text(source)
+        os.utime(copied, (self.writes, self.writes))
         try:
             yield
         finally:
-            self._write(copied, original)
+            copied.write_text(original)
+            os.utime(copied, ns=(time_ns, time_ns))
+            if machine_code:
+                for each in self._machine_code():
+                    each.unlink()
+            for each, code in machine_code.items():
+                each.write_bytes(code)
 
-    def _write(self, copied: Path, source: str) -> None:
-        """Write a file at another time, in whole seconds, than ever before."""
-        copied.write_text(source)
-        self.writes += 1
-        os.utime(copied, (self.writes, self.writes))
-        if "compiled" in source:
-            self._forget_machine_code()
-
-    def _forget_machine_code(self) -> None:
-        """Remove what numba keeps: it looks for changes of a function, not of those it calls."""
-        for kept in self.copy.rglob("*.nb[ci]"):
-            kept.unlink()
+    def _machine_code(self) -> dict[Path, bytes]:
+        return {each: each.read_bytes() for each in self.copy.rglob("*.nb[ci]")}
 
 
-def _children_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def copy_sources(root: Path, copy: Path) -> None:
+    unwanted = shutil.ignore_patterns("*.so", "*.pyc", "*.egg-info")
+    shutil.copytree(root / "src", copy, ignore=unwanted)
+
+
+def import_libraries(root: Path) -> None:
+    """Import what the sources and the tests' helpers import from elsewhere."""
+    for path in (*root.glob("src/**/*.py"), *root.glob("tests/support/*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                if name.partition(".")[0] not in {*OURS, "__future__", ""}:
+                    with suppress(ImportError):
+                        import_module(name)

@@ -91,3 +91,14 @@ def test_wishes_add_up_and_the_first_end_counts() -> None:
 @given(st.text(alphabet="unavailable_after:noindex, 0123456789GMT-;\n"), st.text())
 def test_any_text(content: str, agent: str) -> None:
     assert isinstance(wishes(content) | header_wishes(content, agent), Wishes)
+
+
+@pytest.mark.parametrize("name", ["noindex", "nofollow", "noarchive", "nosnippet"])
+def test_what_one_place_asks_for_holds(name: str) -> None:
+    asked = Wishes()._replace(**{name: True})
+    assert asked | Wishes() == Wishes() | asked == asked | asked == asked
+
+
+def test_the_earlier_end_holds() -> None:
+    early, late = Wishes(unavailable_after=END), Wishes(unavailable_after=END.replace(year=2011))
+    assert early | late == late | early == early | Wishes() == Wishes() | early == early

@@ -451,3 +451,8 @@ def test_a_heading_s_link_to_itself_is_no_text() -> None:
     assert page.headings == ("Lists",)
     assert page.text == "Lists\nOf ¶ 5 and more."
     assert "¶" not in {link.anchor for link in page.links}
+
+
+def test_a_page_without_a_title_has_that_of_its_first_h1() -> None:
+    assert parsed("<h2>Ferries</h2><h1>Islands</h1><h1>Boats</h1>").title == "Islands"
+    assert parsed("<h2>Ferries</h2>").title is None

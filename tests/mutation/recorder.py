@@ -1,0 +1,68 @@
+"""A plugin of pytest that records which places each test executes, in the copy of `marks.py`."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.mutation.marks import MODULE
+from tests.mutation.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+FOLDER = "GOSSAMER_RECORDING"
+"""The variable that names the folder of the recording."""
+WAITING = ("engine", "server", "browser", "spark", "azure", "slow", "long")
+
+
+class Recorder:
+    """The plugin. What a shared fixture executes counts for each test that uses it."""
+
+    def __init__(self) -> None:
+        self._recording = Recording(Path(os.environ[FOLDER]))
+        self._marks = np.frombuffer(import_module(MODULE).marks, bool)
+        self._shared: dict[object, Marks] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object]
+    ) -> Generator[None, object, object]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self._take()
+        try:
+            return (yield)
+        finally:
+            self._shared[fixturedef] = self._take()
+            self._marks |= before
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Function) -> Generator[None, object, object]:
+        self._take()
+        started = perf_counter()
+        result = yield
+        seconds = perf_counter() - started
+        for definitions in item._fixtureinfo.name2fixturedefs.values():
+            for each in definitions:
+                self._marks |= self._shared.get(each, False)
+        waits = any(item.get_closest_marker(name) for name in WAITING)
+        self._recording.add(item.nodeid, seconds, waits, self._take())
+        return result
+
+    def _take(self) -> Marks:
+        taken = self._marks.copy()
+        self._marks[:] = False
+        return taken
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Recorder())

@@ -1,0 +1,155 @@
+"""Which tests execute which statements of the core, as `python -m tests.mutation --record` found.
+
+A place is a statement by its path, function and first line, so that a recording stays useful when
+other lines change.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from base64 import b64decode, b64encode
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import compress, decompress
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CORE = ["web", "storage", "state", "rules", "links", "schedule"]
+CORE += ["fetch", "parse", "dedup", "index", "search"]
+Named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Place(NamedTuple):
+    """A statement."""
+
+    path: str
+    function: str
+    """The name with those of what is around it, as in `Class.method.inner`, or nothing."""
+    text: str
+    """The first line, normalized."""
+
+
+class RecordedTest(NamedTuple):
+    """A test that was run: `waits` if for an engine, server or browser."""
+
+    id: str
+    seconds: float
+    waits: bool
+    places: int
+    """How many it executes: few if it is near to what it tests."""
+
+    @property
+    def file(self) -> str:
+        return self.id.partition("::")[0]
+
+    @property
+    def function(self) -> str:
+        return self.id.partition("[")[0]
+
+
+def core_files(root: Path) -> list[Path]:
+    return [path for name in CORE for path in sorted((root / "src/gossamer" / name).rglob("*.py"))]
+
+
+def statements(source: str, path: str) -> Iterator[tuple[Place, ast.stmt]]:
+    """The statements of a module, outer ones first."""
+    yield from statements_of(ast.parse(source), path)
+
+
+def statements_of(node: ast.AST, path: str, function: str = "") -> Iterator[tuple[Place, ast.stmt]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield Place(path, function, ast.unparse(child).partition("\n")[0]), child
+        inner = f"{function}.{child.name}".lstrip(".") if isinstance(child, Named) else function
+        yield from statements_of(child, path, inner)
+
+
+class Recording:
+    """A folder with a list of places and a row per test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._places, self._tests = folder / "places.jsonl", folder / "tests.jsonl"
+        self.places: dict[Place, int] = {}
+        if self._places.exists():
+            for line in self._places.read_text().splitlines():
+                self.number(Place(*json.loads(line)))
+
+    def number(self, place: Place) -> int:
+        """Return the number of a place, which it gets now if it is new."""
+        return self.places.setdefault(place, len(self.places))
+
+    def save_places(self) -> None:
+        self._places.parent.mkdir(parents=True, exist_ok=True)
+        self._places.write_text("".join(json.dumps(place) + "\n" for place in self.places))
+
+    def add(self, test: str, seconds: float, waits: bool, marks: np.ndarray[Any, Any]) -> None:
+        """Append a test. `marks` says of each place whether the test executes it."""
+        bits = b64encode(compress(np.packbits(marks, bitorder="little").tobytes())).decode()
+        row = [test, round(seconds, 3), waits, int(marks.sum()), bits]
+        with self._tests.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    @cached_property
+    def tests(self) -> list[tuple[RecordedTest, bytes]]:
+        """Tests and the bits of their places. Of a test that ran again, the last run counts."""
+        rows: dict[str, tuple[RecordedTest, bytes]] = {}
+        if self._tests.exists():
+            for line in self._tests.read_text().splitlines():
+                *test, bits = json.loads(line)
+                rows[test[0]] = RecordedTest(*test), decompress(b64decode(bits))
+        return [*rows.values()]
+
+    def at(self, place: Place) -> list[RecordedTest]:
+        """The tests that execute a place."""
+        if place not in self.places:
+            return []
+        at, bit = divmod(self.places[place], 8)
+        return [test for test, bits in self.tests if at < len(bits) and bits[at] >> bit & 1]
+
+    def tests_of(self, source: str, path: str, line: int) -> list[RecordedTest]:
+        """The tests that may notice a change of that line.
+
+        Those that execute its statement; else those of the statements that use what it is a part
+        of, as for constants, classes and what numba compiles; else all that execute the module.
+        """
+        around = [
+            (place, node)
+            for place, node in statements(source, path)
+            if node.lineno <= line <= (node.end_lineno or line)
+        ]
+        for place, node in around[::-1]:
+            if found := self.at(place):
+                return found
+            if found := self._users(node, path):
+                return found
+        return self._union(place for place in self.places if place.path == path)
+
+    def _users(self, node: ast.stmt, path: str, depth: int = 3) -> list[RecordedTest]:
+        """The tests of the functions that name what a statement defines, or that name these."""
+        names = _defined(node)
+        for _ in range(depth):
+            if not names:
+                break
+            pattern = re.compile(rf"\b({'|'.join(sorted(names))})\b")
+            using = [place for place in self.places if pattern.search(place.text)]
+            near = [place for place in using if place.path == path]
+            if found := self._union(near) or self._union(using):
+                return found
+            names = {place.function.rpartition(".")[2] for place in using} - {""} - names
+        return []
+
+    def _union(self, places: Iterator[Place] | list[Place]) -> list[RecordedTest]:
+        return list(dict.fromkeys(test for place in places for test in self.at(place)))
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, Named):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {each.id for each in targets if isinstance(each, ast.Name)}
