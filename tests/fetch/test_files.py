@@ -18,9 +18,10 @@ from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.file_fetcher import FileFetcher
 from gossamer.fetch.file_results import FolderEntry, media_type, set_folder_page
 from gossamer.web.urls import UrlRules, normalize, normalize_all
+from tests.support.descriptors import none_left_open
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LIMIT = 10_000
 RULES = UrlRules(schemes=("file",))
@@ -45,14 +46,15 @@ def links(answer: FetchResult, base: str) -> list[str | None]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Iterator[Path]:
     """One that may be crawled. Beside it, some that may not."""
     allowed = tmp_path / "allowed"
     allowed.mkdir()
     (tmp_path / "secret.txt").write_text("secret")
     (tmp_path / "allowed.not").mkdir()
     (tmp_path / "allowed.not" / "page.html").write_text("secret")
-    return allowed
+    with none_left_open(tmp_path):
+        yield allowed
 
 
 def test_a_file(folder: Path) -> None:

@@ -173,7 +173,7 @@ def list_unexecuted(only: str) -> int:
     for path in core_files(ROOT):
         name = str(path.relative_to(ROOT))
         for place, node in statements(path.read_text(), name):
-            if only in name and place.function and not recording.at(place):
+            if only in name and place.function and not recording.tests_at([place]):
                 print(f"{name}:{node.lineno} {place.function}: {place.text}")
     return 0
 

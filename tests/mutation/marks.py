@@ -11,7 +11,7 @@ import ast
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tests.mutation.recording import Recording, core_files, statements_of
+from tests.mutation.recording import Recording, calls_nobody, core_files, statements_of
 from tests.mutation.trial import copy_sources
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ with Path(__file__).with_name("marks").open("r+b") as file:
 def mark(place: int) -> None:
     marks[place] = 1
 """
-CALLING_NOBODY = {"compiled", "summing"}
-"""Decorators of functions that numba compiles."""
 
 
 def copy_with_marks(root: Path, copy: Path, recording: Recording) -> None:
@@ -62,7 +60,7 @@ class _Marking(ast.NodeTransformer):
         self._numbers = numbers
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        if not any(ast.unparse(each) in CALLING_NOBODY for each in node.decorator_list):
+        if not calls_nobody(node):
             self._mark(node)
         return node
 

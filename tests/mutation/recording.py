@@ -10,14 +10,15 @@ import ast
 import json
 import re
 from base64 import b64decode, b64encode
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import compress, decompress
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 CORE = ["web", "storage", "state", "rules", "links", "schedule"]
@@ -96,27 +97,28 @@ class Recording:
             file.write(json.dumps(row) + "\n")
 
     @cached_property
-    def tests(self) -> list[tuple[RecordedTest, bytes]]:
+    def tests(self) -> list[tuple[RecordedTest, int]]:
         """Tests and the bits of their places. Of a test that ran again, the last run counts."""
-        rows: dict[str, tuple[RecordedTest, bytes]] = {}
+        rows: dict[str, tuple[RecordedTest, int]] = {}
         if self._tests.exists():
             for line in self._tests.read_text().splitlines():
                 *test, bits = json.loads(line)
-                rows[test[0]] = RecordedTest(*test), decompress(b64decode(bits))
+                packed = int.from_bytes(decompress(b64decode(bits)), "little")
+                rows[test[0]] = RecordedTest(*test), packed
         return [*rows.values()]
 
-    def at(self, place: Place) -> list[RecordedTest]:
-        """The tests that execute a place."""
-        if place not in self.places:
-            return []
-        at, bit = divmod(self.places[place], 8)
-        return [test for test, bits in self.tests if at < len(bits) and bits[at] >> bit & 1]
+    def tests_at(self, places: Iterable[Place]) -> list[RecordedTest]:
+        """The tests that execute any of these places."""
+        numbers = (self.places[place] for place in places if place in self.places)
+        wanted = reduce(or_, (1 << number for number in numbers), 0)
+        return [test for test, bits in self.tests if bits & wanted]
 
     def tests_of(self, source: str, path: str, line: int) -> list[RecordedTest]:
         """The tests that may notice a change of that line.
 
-        Those that execute its statement; else those of the statements that use what it is a part
-        of, as for constants, classes and what numba compiles; else all that execute the module.
+        Those that execute its statement; else, of constants, classes and what numba compiles, those
+        that execute the statements that use them. None are known for other statements that no test
+        of the recording executes.
         """
         around = [
             (place, node)
@@ -124,11 +126,11 @@ class Recording:
             if node.lineno <= line <= (node.end_lineno or line)
         ]
         for place, node in around[::-1]:
-            if found := self.at(place):
+            if found := self.tests_at([place]):
                 return found
             if found := self._users(node, path):
                 return found
-        return self._union(place for place in self.places if place.path == path)
+        return []
 
     def _users(self, node: ast.stmt, path: str, depth: int = 3) -> list[RecordedTest]:
         """The tests of the functions that name what a statement defines, or that name these."""
@@ -139,17 +141,21 @@ class Recording:
             pattern = re.compile(rf"\b({'|'.join(sorted(names))})\b")
             using = [place for place in self.places if pattern.search(place.text)]
             near = [place for place in using if place.path == path]
-            if found := self._union(near) or self._union(using):
+            if found := self.tests_at(near) or self.tests_at(using):
                 return found
             names = {place.function.rpartition(".")[2] for place in using} - {""} - names
         return []
 
-    def _union(self, places: Iterator[Place] | list[Place]) -> list[RecordedTest]:
-        return list(dict.fromkeys(test for place in places for test in self.at(place)))
+
+def calls_nobody(node: ast.AST) -> bool:
+    """Whether numba compiles it."""
+    decorators = getattr(node, "decorator_list", [])
+    return any(ast.unparse(each) in {"compiled", "summing"} for each in decorators)
 
 
 def _defined(node: ast.stmt) -> set[str]:
-    if isinstance(node, Named):
-        return {node.name}
+    """The names of what its users execute in its place."""
+    if isinstance(node, ast.ClassDef) or calls_nobody(node):
+        return {node.name} if isinstance(node, Named) else set()
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return {each.id for each in targets if isinstance(each, ast.Name)}

@@ -12,7 +12,10 @@ from gossamer.schedule.order.sections.section_worth import PageCounts, WorthTree
 
 NAMES = ["*/", "*/a/", "h/", "h/a/", "h/b/", "*/b/"]
 """Their rests are at the places 6 to 11."""
-TREE = WorthTree.from_sections(pa.table({"section": NAMES, "level": [1, 2, 1, 2, 2, 2]}))
+
+
+def tree() -> WorthTree:
+    return WorthTree.from_sections(pa.table({"section": NAMES, "level": [1, 2, 1, 2, 2, 2]}))
 
 
 def floats(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -28,18 +31,19 @@ def at(**values: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def test_the_places_of_sections_and_rests() -> None:
-    assert TREE.around.tolist() == [0, 0, 2, 2, 2, 0, *range(6)]
-    assert TREE.everywhere.tolist() == [0, 1, 0, 1, 5, 5, 6, 7, 6, 7, 11, 11]
-    assert TREE.levels.tolist() == [1, 2, 1, 2, 2, 2, 2, 3, 2, 3, 3, 3]
-    assert np.flatnonzero(TREE.are_rests).tolist() == [*range(6, 12)]
-    assert np.flatnonzero(TREE.are_of_all).tolist() == [0, 1, 5, 6, 7, 11]
-    assert TREE.depth == 3
+    found = tree()
+    assert found.around.tolist() == [0, 0, 2, 2, 2, 0, *range(6)]
+    assert found.everywhere.tolist() == [0, 1, 0, 1, 5, 5, 6, 7, 6, 7, 11, 11]
+    assert found.levels.tolist() == [1, 2, 1, 2, 2, 2, 2, 3, 2, 3, 3, 3]
+    assert np.flatnonzero(found.are_rests).tolist() == [*range(6, 12)]
+    assert np.flatnonzero(found.are_of_all).tolist() == [0, 1, 5, 6, 7, 11]
+    assert found.depth == 3
 
 
 def test_rests_are_what_lies_beside_folders() -> None:
     counts = floats(10, 4, 10, 4, 3, 3)
-    assert TREE.append_rests(counts).tolist() == [*counts, 3, 4, 3, 4, 3, 3]
-    assert TREE.append_rests(floats(5, 4, 9, 4, 3, 3))[6:].tolist() == [0, 4, 2, 4, 3, 3]
+    assert tree().append_rests(counts).tolist() == [*counts, 3, 4, 3, 4, 3, 3]
+    assert tree().append_rests(floats(5, 4, 9, 4, 3, 3))[6:].tolist() == [0, 4, 2, 4, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,7 @@ def test_a_mean_leans_on_those_it_is_part_of() -> None:
     every = 8 / 13
     a, b = (4 + 3 * every) / 7, 3 * every / 6
     rest, rest_a, rest_b = (1 + 3 * every) / 6, (4 + 3 * a) / 7, 3 * b / 6
-    assert section_worth._smooth_worth(TREE, sums, counts).tolist() == pytest.approx(
+    assert section_worth._smooth_worth(tree(), sums, counts).tolist() == pytest.approx(
         [
             *(every, a, (5 + 3 * every) / 13, (4 + 3 * a) / 7, 3 * b / 6, b),
             *(rest, rest_a, (1 + 3 * rest) / 6, (4 + 3 * rest_a) / 7, 3 * rest_b / 6, rest_b),
@@ -73,7 +77,7 @@ def test_what_was_hardly_tried_leans_on_the_worst_beside_it() -> None:
     worth = np.arange(12) / 16
     index, asked = np.ones(12), at(p3=1, p8=2, p9=5)
     is_tried = np.isin(np.arange(12), [0, 2, 4, 7])
-    found = section_worth._lower_untried(TREE, worth.copy(), index, asked, is_tried)
+    found = section_worth._lower_untried(tree(), worth.copy(), index, asked, is_tried)
     of_a = (1 + 3 * worth[2]) / 4  # h/ was tried, with less than h/b/ beside it
     assert found[[0, 2, 4, 7]].tolist() == worth[[0, 2, 4, 7]].tolist()
     assert found[3] == pytest.approx(of_a)
@@ -98,7 +102,7 @@ def test_what_was_hardly_tried_leans_on_the_worst_beside_it() -> None:
 def test_pages_for_trials(share: float, left: float, worth: float, expected: float) -> None:
     counts = PageCounts(at(p8=left + 7, p6=50, p3=50), at(p8=7), at())
     worths = at(p6=1, p8=worth, p3=1)
-    found = section_worth._explored_pages(TREE, counts, worths, 100, share)
+    found = section_worth._explored_pages(tree(), counts, worths, 100, share)
     assert found == pytest.approx(expected)
 
 
@@ -125,7 +129,7 @@ def test_trials_are_shared_out_by_weight(
 
 def test_there_is_less_to_learn_beside_what_was_tried() -> None:
     is_new = np.isin(np.arange(12), [6, 7, 9])
-    found = section_worth._novelty(TREE, is_new, at(p0=99, p1=15, p5=60, p7=6))
+    found = section_worth._novelty(tree(), is_new, at(p0=99, p1=15, p5=60, p7=6))
     # Beside */a/ and the rest of */ half a section and a whole one were tried, and both are new.
     assert found[1] == pytest.approx(1 / (1 + 1.5 - 0.5) / 2)
     assert found[6] == pytest.approx(1 / (1 + 1.5) / 2)
@@ -148,15 +152,15 @@ def test_there_is_less_to_learn_beside_what_was_tried() -> None:
 )
 def test_the_share_of_a_section_that_is_on_trial(known: int, asked: int, share: float) -> None:
     counts = PageCounts(at(p7=known, p9=known), at(p7=asked, p9=asked), at())
-    found = section_worth._trial_shares(TREE, counts, 1000.0)
+    found = section_worth._trial_shares(tree(), counts, 1000.0)
     assert found[[7, 9]].tolist() == pytest.approx([share, share])
     assert found[:6].tolist() == [0.0] * 6
-    assert not section_worth._trial_shares(TREE, counts, 0.0).any()
+    assert not section_worth._trial_shares(tree(), counts, 0.0).any()
 
 
 def test_few_trials_go_to_what_is_small() -> None:
     counts = PageCounts(at(p7=6, p11=54), at(), at())
-    found = section_worth._trial_shares(TREE, counts, 5.0)
+    found = section_worth._trial_shares(tree(), counts, 5.0)
     assert found[7] * 6 == pytest.approx(4.5)
     assert found[11] * 54 == pytest.approx(0.5)
 
@@ -165,7 +169,7 @@ def test_finds_count_around_and_everywhere() -> None:
     finds = pa.table({"source": ["h/a/", None], "target": ["h/b/", "h/"], "pages": [8, 4]})
     placed = section_worth._place_finds_in_tree(finds, pa.chunked_array([NAMES]), 4)
     assert [each.tolist() for each in placed] == [[9, 6], [10, 8], [2.0, 1.0]]
-    spread = section_worth._spread_worth(TREE, placed)
+    spread = section_worth._spread_worth(tree(), placed)
     rows = list(zip(*(each.tolist() for each in spread), strict=True))
     own = [(9, 10, 2.0), (6, 8, 1.0), (3, 10, 2.0), (0, 8, 1.0), (2, 10, 2.0)]
     assert rows == [*own, (7, 11, 2.0), (1, 11, 2.0), (0, 11, 2.0)]
@@ -175,7 +179,7 @@ def test_a_visit_yields_half_of_what_is_found() -> None:
     finds = pa.table(
         {"source": ["*/", "*/", "h/b/"], "target": [None, "*/b/", "h/a/"], "pages": [20, 60, 16]}
     )
-    found = section_worth._yields(TREE, finds, pa.chunked_array([NAMES]), 4)
+    found = section_worth._yields(tree(), finds, pa.chunked_array([NAMES]), 4)
     rows = set(zip(*(each.tolist() for each in found), strict=True))
     assert (6, 11, 0.5 * 15 / (5 + 3)) in rows
     assert (10, 9, 0.5 * 4 / 3) in rows
