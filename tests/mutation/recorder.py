@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,13 +48,14 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Function) -> Generator[None, object, object]:
         self._take()
-        started = perf_counter()
+        started, used = perf_counter(), process_time()
         result = yield
-        seconds = perf_counter() - started
+        waits = any(item.get_closest_marker(name) for name in WAITING)
+        # A busy machine takes longer, and the processor time of other processes is not known.
+        seconds = perf_counter() - started if waits else process_time() - used
         for definitions in item._fixtureinfo.name2fixturedefs.values():
             for each in definitions:
                 self._marks |= self._shared.get(each, False)
-        waits = any(item.get_closest_marker(name) for name in WAITING)
         self._recording.add(item.nodeid, seconds, waits, self._take())
         return result
 

@@ -93,9 +93,11 @@ def test_any_text(content: str, agent: str) -> None:
     assert isinstance(wishes(content) | header_wishes(content, agent), Wishes)
 
 
-@pytest.mark.parametrize("name", ["noindex", "nofollow", "noarchive", "nosnippet"])
-def test_what_one_place_asks_for_holds(name: str) -> None:
-    asked = Wishes()._replace(**{name: True})
+@pytest.mark.parametrize(
+    "asked",
+    [Wishes(True), Wishes(nofollow=True), Wishes(noarchive=True), Wishes(nosnippet=True)],
+)
+def test_what_one_place_asks_for_holds(asked: Wishes) -> None:
     assert asked | Wishes() == Wishes() | asked == asked | asked == asked
 
 

@@ -116,7 +116,7 @@ def test_a_table_that_a_task_has_written_is_closed(tmp_path: Path) -> None:
         output.write(pa.table({"n": [number]}))
     (row,) = output.close()
     assert (row["name"], row["rows"]) == ("own", 2)
-    assert row["bytes"] == (tmp_path / row["path"]).stat().st_size
+    assert row["bytes"] == (tmp_path / str(row["path"])).stat().st_size
 
 
 def test_a_holder_lives_as_long_as_its_process() -> None:
