@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         domains: NotRequired[int]
 
 
+pytestmark = pytest.mark.slow
+
 ORIGINAL = "http://original.example/articles/on-copies.html"
 SHORT = "http://a.evil/"
 Case = tuple[str, "Sequence[Known]"]

@@ -301,16 +301,19 @@ def attacked(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Attack
         )
 
 
+@pytest.mark.slow
 def test_no_link_leads_inside(attacked: Attacked) -> None:
     found = {url: how for url, how in attacked.outcomes.items() if url in attacked.linked}
     assert found == dict.fromkeys(attacked.linked, "forbidden_address")
 
 
+@pytest.mark.slow
 def test_no_redirect_leads_inside(attacked: Attacked) -> None:
     found = {url: how for url, how in attacked.outcomes.items() if url in attacked.redirected}
     assert found == dict.fromkeys(attacked.redirected, "forbidden_address")
 
 
+@pytest.mark.slow
 def test_seeds_read_their_folder_and_no_other(attacked: Attacked) -> None:
     others = attacked.outcomes.keys() - attacked.linked - attacked.redirected
     assert {url: attacked.outcomes[url] for url in others} == {
@@ -319,6 +322,7 @@ def test_seeds_read_their_folder_and_no_other(attacked: Attacked) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_was_refused_is_counted(attacked: Attacked) -> None:
     refused = dict(attacked.refused)
     inside = len(attacked.linked) + len(attacked.redirected)
@@ -327,6 +331,7 @@ def test_what_was_refused_is_counted(attacked: Attacked) -> None:
     assert sum(refused.values()) == len(attacked.files)
 
 
+@pytest.mark.slow
 def test_nothing_inside_is_reached_by_a_crawl(attacked: Attacked) -> None:
     assert attacked.connections == 0
     assert attacked.hosts == {"a.test", "b.test"}

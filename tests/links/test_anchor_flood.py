@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 TARGET = "http://victim.example/"
 HONEST = [f"http://honest{n:02}.org/links" for n in range(30)]
 FLOODS = {

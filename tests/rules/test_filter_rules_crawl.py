@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
+pytestmark = pytest.mark.slow
+
 HOME = "http://site.test/"
 SETTINGS = """
 filter.rules = ["allow prefix http://site.test/tags/kept", "deny prefix http://site.test/tags/"]
@@ -155,7 +157,6 @@ def test_links_are_dropped_by_rules_and_counted(whole: Whole) -> None:
     assert fact.endswith("refuses it: deny suffix .ics (rules/files.txt, line 3)")
 
 
-@pytest.mark.slow
 def test_refused_pages_leave_the_index_and_come_back(
     site: FakeWeb, engine: Engine, tmp_path: Path
 ) -> None:
@@ -384,7 +385,6 @@ def test_a_refused_type_is_not_downloaded(whole: Whole) -> None:
     assert row["next_fetch_ms"] > row["fetched_ms"]
 
 
-@pytest.mark.slow
 def test_a_type_that_is_refused_later_leaves_the_index_and_comes_back(
     site: FakeWeb, engine: Engine, tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from tests.support.shared_rounds import Found, Pages, Site, Story
 
+pytestmark = pytest.mark.slow
+
 GROUPS = 200
 FOLDERS = 10
 LATE = 60

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tests.support.shared_rounds import Site, Story
 
+attacked = SharedRounds(NOW)
 shared = SharedRounds(NOW)
 
 OTHERS = [f"/news/o{n}" for n in range(30)]
@@ -51,7 +52,8 @@ def known_page(site: Site, host: str, path: str = PAGE) -> dict[str, Any]:
     return {"url": site.url(path, host)} | STORED
 
 
-@shared.story
+@attacked.story
+@pytest.mark.slow
 def test_a_stranger_who_dates_all_pages_of_a_host_takes_none_of_its_trust(site: Site) -> Story:
     """Each of six rounds gives 30 pages of one of two hosts dates; visits find nothing new there.
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from tests.support.shared_rounds import Found, Pages, Site, Story
 
+pytestmark = pytest.mark.slow
+
 DAY_MS = 86_400_000
 BEGIN_MS = 20_000 * DAY_MS
 SKETCH = bytes(range(256)) * 4

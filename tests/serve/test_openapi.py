@@ -57,6 +57,7 @@ def api(client: httpx.Client) -> BaseSchema:
     return schemathesis.openapi.from_url(str(client.base_url.join("/api/openapi.json")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("valid", [True, False])
 @pytest.mark.parametrize("operation", openapi.OPERATIONS, ids=lambda operation: operation.name)
 def test_whatever_is_asked_is_answered_as_described(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 LOCAL = ("127.0.0.0/8",)
 
 
@@ -161,7 +163,6 @@ def test_a_crawl_without_seeds(work: Workspace) -> None:
         nothing_fetched.require_seeds(work)
 
 
-@pytest.mark.slow
 def test_a_seed_that_failed_is_asked_again_when_the_settings_have_changed(
     work: Workspace, server: Loopback
 ) -> None:
