@@ -187,8 +187,8 @@ def silent() -> Iterator[socket.socket]:
         yield listening
 
 
-def run_python(script: str) -> str:
-    run = [sys.executable, "-c", script]
+def run_python(script: str, *arguments: str) -> str:
+    run = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT)
     return done.stdout
 
@@ -225,6 +225,33 @@ print((held[1] - held[0]) >> 20)
 def test_queries_leave_no_memory_behind() -> None:
     """Each thread of a query once took a huge page for good: 400 MB here."""
     assert int(run_python(TASKS)) < 100
+
+
+FILES = """
+import sys
+from pathlib import Path
+import psutil, pyarrow as pa, pyarrow.parquet as pq
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine
+names = [f"c{n}" for n in range(500)]
+rows, ddl = pa.table({name: [1] for name in names}), ", ".join(f"{name} BIGINT" for name in names)
+with Engine(EngineConfig(workers=1)) as engine:
+    held = []
+    for times in (20, 150):
+        for n in range(times):
+            path = Path(sys.argv[1], f"{times}-{n}.parquet")
+            pq.write_table(rows, path)
+            engine.read([str(path)], ddl).where("c0 > 1").select("c0").collect()
+            path.unlink()
+        held.append(psutil.Process().memory_info().rss)
+print((held[1] - held[0]) >> 20)
+"""
+
+
+@pytest.mark.slow
+def test_files_that_were_read_leave_little_memory_behind(tmp_path: Path) -> None:
+    """The footer and the statistics of each were once kept for half an hour: 100 MB here."""
+    assert int(run_python(FILES, str(tmp_path))) < 75
 
 
 def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
