@@ -1,11 +1,10 @@
 """Keeps a crawl without end in a process of its own, and replaces that process between two rounds.
 
-The engine keeps about 40 KB of each query that it plans (Sail 0.7.2: whatever its session, and
-after that has been released, too), so a crawl would grow by a few MB per round,
-for ever. Its process therefore ends when it has grown by a part of `engine.memory_gb`
-(forever_process.py), and another one goes on. The kernel may also kill it when memory is short, or
-a library may crash, in it or in one of its workers: then another one goes on, too, after a wait
-that grows from time to time.
+The engine keeps some memory of each query for good (engine.py), so a crawl would grow by a few MB
+per round, for ever. Its process therefore ends when it has grown by a part of what it had first, or
+of `engine.memory_gb` (forever_process.py), and another one goes on. The kernel may also kill it
+when memory is short, or a library may crash, in it or in one of its workers: then another one goes
+on, too, after a wait that grows from time to time.
 
 This process stays, and remains small: it imports neither the engine nor what the steps need. It
 runs the search page, handles all signals and passes on what the crawl tells systemd. The two are

@@ -52,7 +52,7 @@ def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) 
     without anchors may be left out.
     """
     most = work.config.index.anchors
-    copies = dispositions.where("disposition = 'dropped_duplicate'")
+    copies = dispositions.where(F.col("disposition") == "dropped_duplicate")
     copies = _add_owners(work, copies.select("url", "survivor", "reason"))
     targets = pages.select("url").union(copies.select("url"))
     linked = lsm.rows_for_some(work, INLINKS, targets, ["sources"])

@@ -159,7 +159,7 @@ def _write_fetchlist(
     layer = Layer(round_, ())
     if selected is not None:
         rows, candidates = work.scratch(selected)
-        chosen = rows.where("chosen").drop("chosen")
+        chosen = rows.where(F.col("chosen")).drop("chosen")
         parted = part_assignment.assign_parts(work, chosen, hosts, slots)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
     draft.replace[FETCHLIST.name] = (layer,)

@@ -86,7 +86,7 @@ def rule_id(host: str, section: str, kind: str, name: str) -> str:
 def fetched_pages(work: Workspace, answers: DataFrame, round_: int) -> DataFrame:
     """The pages of a round with contents, and those that are missing (without fingerprint)."""
     documents = work.read("documents", round_)
-    found = documents.where("outcome = 'parsed' AND NOT truncated").select(
+    found = documents.where((F.col("outcome") == "parsed") & ~F.col("truncated")).select(
         *("url", "fetched_ms", "text_hash", "sketch", "digest", "canonical"),
         F.lit(False).alias("missing"),
     )
@@ -195,14 +195,14 @@ def pairs_for_verdicts(work: Workspace, new: DataFrame, answers: DataFrame) -> D
         every, _ = work.scratch(every.unionByName(_stored_forms(work, new, answers)))
     first = Window.partitionBy("key").orderBy("new", "url")
     heads = [F.first(name).over(first).alias(to) for name, to in _names_of("head").items()]
-    members = every.where("kind <> ''").select(
+    members = every.where(F.col("kind") != "").select(
         "*", F.row_number().over(first).alias("place"), *heads
     )
     newest = Window.partitionBy("key").orderBy(F.desc("new"), "url")
     pages = (
-        every.where("kind = ''")
+        every.where(F.col("kind") == "")
         .withColumn("place", F.row_number().over(newest))
-        .where("place = 1")
+        .where(F.col("place") == 1)
         .select(
             F.col("key").alias("form"),
             *(F.col(name).alias(to) for name, to in _names_of("page").items()),
@@ -230,12 +230,12 @@ def _stored_forms(work: Workspace, new: DataFrame, answers: DataFrame) -> DataFr
 
     Pages that are `unchanged` have the contents of before now.
     """
-    itself, variants = new.where("kind = ''"), new.where("kind <> ''")
+    itself, variants = new.where(F.col("kind") == ""), new.where(F.col("kind") != "")
     wanted = variants.select("key").union(variants.select(F.col("form").alias("key"))).distinct()
     by_key = lsm.rows_for(work, URL_FORMS, wanted)
     of_forms = itself.select(F.col("key").alias("form")).distinct()
     cut = [
-        layer.where("kind <> ''").join(of_forms, on="form", how="left_semi")
+        layer.where(F.col("kind") != "").join(of_forms, on="form", how="left_semi")
         for layer in lsm.layer_frames(work, URL_FORMS)
     ]
     by_form = lsm.newest_rows(cut, "key").join(wanted, on="key", how="left_anti")
@@ -243,7 +243,7 @@ def _stored_forms(work: Workspace, new: DataFrame, answers: DataFrame) -> DataFr
     again = new.select("key", "url")
     stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))
     stored = stored.join(again, on=["key", "url"], how="left_anti")
-    unchanged = answers.where("outcome = 'unchanged'").select(
+    unchanged = answers.where(F.col("outcome") == "unchanged").select(
         "url", F.col("fetched_ms").alias("now_ms")
     )
     now_ms = F.coalesce("now_ms", "fetched_ms").alias("fetched_ms")

@@ -144,7 +144,7 @@ def cash_column(given: int) -> Column:
 def old_votes(work: Workspace, answers: DataFrame) -> DataFrame:
     """The votes (`src`, `dst`) of pages that answered as unchanged: their old links count."""
     unchanged, count = work.scratch(
-        answers.where("outcome = 'unchanged'").select(F.col("url").alias("src")).distinct()
+        answers.where(F.col("outcome") == "unchanged").select(F.col("url").alias("src")).distinct()
     )
     if not count:
         return work.engine.read([], "src string, dst string")
