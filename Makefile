@@ -74,7 +74,7 @@ test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them mi
 	$(BIN)/pytest -m 'slow and not long and not spark' -n $(PROCESSES) --maxprocesses 4 --dist worksteal $(call marked,slow)
 
 test-long: $(VENV)/.dev  ## repeat some of these with more seeds, kills, cases and examples, before a release (some hours)
-	$(BIN)/pytest -m 'long and not spark' -o faulthandler_timeout=3600 -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
+	$(BIN)/pytest -m 'long and not spark' -o faulthandler_timeout=7200 -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
 	$(BIN)/pytest -m '$(ALONE)' --hypothesis-profile thorough -n auto --maxprocesses 2 --dist loadfile $(OF_CHECK)
 
 test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)

@@ -16,6 +16,7 @@ from gossamer.state.stopping import CTRL_C
 from tests.support.systemd_socket import LONGEST_S
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
@@ -29,12 +30,14 @@ main()
 class Service:
     """`gossamer crawl --forever --json`. A context manager that kills it."""
 
-    def __init__(self, folder: Path, first: str = "", **environment: str) -> None:
+    def __init__(
+        self, folder: Path, first: str = "", options: Sequence[str] = (), **environment: str
+    ) -> None:
         """`first`: what each process that crawls does first, in Python."""
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-c", PROGRAM.format(first=first)),
-                *("crawl", str(folder), "http://a.test/", "--forever", "--json"),
+                *("crawl", str(folder), "http://a.test/", "--forever", "--json", *options),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
