@@ -456,3 +456,27 @@ def test_a_heading_s_link_to_itself_is_no_text() -> None:
 def test_a_page_without_a_title_has_that_of_its_first_h1() -> None:
     assert parsed("<h2>Ferries</h2><h1>Islands</h1><h1>Boats</h1>").title == "Islands"
     assert parsed("<h2>Ferries</h2>").title is None
+
+
+def test_queries_are_in_the_encoding_of_the_page() -> None:
+    """All references of HTML are parsed with it (WHATWG HTML, "encoding-parsing a URL")."""
+    html = """<meta charset=windows-1251><base href="/папка/?б=я"><title>Обычная страница</title>
+    <link rel=canonical href="/c?q=да"><link rel=alternate hreflang=en href="/en?q=да">
+    <meta http-equiv=refresh content="9; url=/r?q=да"><meta property=og:image content="/o?q=да">
+    <a href="?q=да">да</a><map><area href="/да?q=да"></map><img src="/i?q=да">
+    <iframe src="/f?q=да"></iframe>"""
+    page = parsed(html.encode("windows-1251"))
+    path = "%D0%B4%D0%B0"
+    assert page.charset == "windows-1251"
+    assert page.canonical == "https://example.org/c?q=%E4%E0"
+    assert page.image == "https://example.org/o?q=%E4%E0"
+    assert page.alternates == (("en", "https://example.org/en?q=%E4%E0"),)
+    assert [link.dst.removeprefix("https://example.org") for link in page.links] == [
+        "/c?q=%E4%E0",
+        "/en?q=%E4%E0",
+        "/r?q=%E4%E0",
+        "/%D0%BF%D0%B0%D0%BF%D0%BA%D0%B0/?q=%E4%E0",
+        f"/{path}?q=%E4%E0",
+        "/i?q=%E4%E0",
+        "/f?q=%E4%E0",
+    ]

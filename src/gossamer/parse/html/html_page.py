@@ -14,6 +14,7 @@ from gossamer.parse.maintext.core import MainText, main_text
 from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
+from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
     url, rules = content.page.url, found.rules
     base = url
     if found.base is not None:
-        base = normalize(found.base, url, rules.urls) or url
+        base = normalize(encode_query(found.base, url, charset), url, rules.urls) or url
 
     def joined(href: str | None) -> str | None:
-        return None if href is None else normalize(href, base, rules.urls)
+        if href is None:
+            return None
+        return normalize(encode_query(href, base, charset), base, rules.urls)
 
     meta = metadata(found.head_metadata, url, title=found.title, fetched=content.page.fetched)
     h1 = next((heading for level, heading in found.headings if level == 1), "")
@@ -107,6 +110,6 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         canonical=joined(meta.canonical),
         alternates=tuple((language, href) for language, href in alternates if href is not None),
         robots=found.head_metadata.wishes,
-        links=found.references.links(url, base, rules.urls, refused),
+        links=found.references.links(url, base, rules.urls, refused, charset),
         refused=refused,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.parsed_page import Link
 from gossamer.rules.spellings import plainer
+from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import refusal, resolve_all
 
 if TYPE_CHECKING:
@@ -84,17 +85,23 @@ class References:
             self._refused["max_links"] += 1
 
     def links(
-        self, url: str, base: str, rules: UrlRules, refused: Counter[str] | None = None
+        self,
+        url: str,
+        base: str,
+        rules: UrlRules,
+        refused: Counter[str] | None = None,
+        charset: str = "utf-8",
     ) -> tuple[Link, ...]:
         """Return one link per target, but none to the page itself (`url`). `base` joins hrefs.
 
-        References without a target are counted in `refused`, by default where the others are. The
-        references do not change: the same document may have been fetched from several URLs.
+        References without a target are counted in `refused`, by default where the others are. In
+        HTML, `charset` is the page's encoding, which that of queries follows. The references do not
+        change: the same document may have been fetched from several URLs.
         """
         found: dict[str, Reference] = {}
         spellings: dict[str, str | None] = {}
         refused = self._refused if refused is None else refused
-        hrefs = list(self._met)
+        hrefs = [encode_query(href, base, charset) for href in self._met]
         targets = resolve_all(hrefs, base, rules)
         for href, reference, target in zip(hrefs, self._met.values(), targets, strict=True):
             if target is None:
