@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.html.embedded_links import MAX_EMBEDDED_LINKS, MAX_MARKUP_CHARS
 from gossamer.parse.html.findings import MAX_ANCHOR_CHARS, MAX_HEADINGS, MAX_SIZES
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Link, Page, ParsedPage, Rules
@@ -164,6 +165,10 @@ def test_no_page_is_younger_than_its_fetch() -> None:
         ("<meta http-equiv=refresh content=5>", []),
         ("<meta http-equiv=refresh content='x; url=/t'>", []),
         (
+            "<meta http-equiv=refresh content='0;url=/a,b;c'>",
+            [("https://example.org/a,b;c", "", "refresh")],
+        ),
+        (
             "<link rel='x Canonical' href=/c>",
             [("https://example.org/c", "", "canonical")],
         ),
@@ -188,7 +193,7 @@ def test_no_page_is_younger_than_its_fetch() -> None:
         ("<a href>x</a><a>y</a><a name=z>z</a><a href='#frag'>f</a><a href=page#f>g</a>", []),
         ("<a href=mailto:a@b>m</a><a href='javascript:x()'>j</a><a href='http://['>b</a>", []),
         ("<script>'<a href=/s>s</a>'</script><!--<a href=/c>c</a>-->", []),
-        ("<noscript><a href=/n>n</a></noscript><svg><a href=/v>v</a></svg>", []),
+        ("<template><a href=/n>n</a></template><textarea><a href=/v>v</a></textarea>", []),
         ("<a href=/u>never closed", [("https://example.org/u", "never closed", "a")]),
         (
             "<a href=/1>one<a href=/2>two</a>",
@@ -456,6 +461,84 @@ def test_a_heading_s_link_to_itself_is_no_text() -> None:
 def test_a_page_without_a_title_has_that_of_its_first_h1() -> None:
     assert parsed("<h2>Ferries</h2><h1>Islands</h1><h1>Boats</h1>").title == "Islands"
     assert parsed("<h2>Ferries</h2>").title is None
+
+
+SRCDOC = escape("<a href='/s?a=1&amp;b=2'>S</a>")
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<noscript><p>x <a href=/n><b>N</b> n</a></noscript>", [("/n", "N n", "noscript")]),
+        ("<head><noscript><a href=/n>N</a></noscript></head>", [("/n", "N", "noscript")]),
+        ("<noscript><iframe src=/n title=N></iframe></noscript>", [("/n", "N", "noscript")]),
+        ("<frameset><noframes><a href=/n>N</a></noframes>", [("/n", "N", "noscript")]),
+        ("<noembed><a href=/n>N</a></noembed>", [("/n", "N", "noscript")]),
+        ("<video><source src=/v><a href=/n>N</a></video>", [("/n", "N", "noscript")]),
+        ("<audio><a href=/n>N</a></audio>", [("/n", "N", "noscript")]),
+        ("<canvas><ul><li><a href=/n>N</a></ul></canvas>", [("/n", "N", "noscript")]),
+        (
+            "<object data=/o type='Text/HTML; x'><embed src=/e><a href=/n>N</a></object>",
+            [("/o", "", "object"), ("/e", "", "noscript"), ("/n", "N", "noscript")],
+        ),
+        ("<object title=O data=/o.pdf type=application/pdf></object>", [("/o.pdf", "O", "object")]),
+        ("<object><object data=/o></object></object>", [("/o", "", "noscript")]),
+        ("<embed src=/e title=E>", [("/e", "E", "embed")]),
+        (
+            f'<iframe srcdoc="{SRCDOC}" src=/f></iframe>',
+            [("/f", "", "iframe"), ("/s?a=1&b=2", "S", "srcdoc")],
+        ),
+        (
+            "<svg xmlns:xlink=x><g><a xlink:href=/1><text>T<tspan>u</tspan></text></a></g><a "
+            + "href=/2 xlink:href=/3><path/></a></svg>",
+            [("/1", "Tu", "svg"), ("/2", "", "svg")],
+        ),
+        ("<p><SVG><A HREF=/1><title>x</title></A></SVG>", [("/1", "x", "svg")]),
+        # other links to the same page come first
+        ("<noscript><a href=/n>no</a></noscript><a href=/n>yes</a>", [("/n", "yes", "a")]),
+        # not pages, or not seen by anybody
+        ("<object data=/x type=image/png></object><embed src=/x type='video/mp4'>", []),
+        ("<embed src=/x type=application/x-shockwave-flash><object></object><embed>", []),
+        (
+            "<noscript><img src=https://count.example/1><iframe src=https://tags.example/ns?id=1"
+            + " height=0 style='display:none;visibility:hidden'></iframe></noscript>",
+            [],
+        ),
+        (
+            "<noscript><a href=/n>N</a><iframe src=/h style='display: none'></iframe></noscript>",
+            [("/n", "N", "noscript")],
+        ),
+        ("<svg><a>x</a><path/></svg><canvas></canvas><noscript>text</noscript>", []),
+    ],
+)
+def test_embedded_links(html: str, found: list[tuple[str, str, str]]) -> None:
+    here = "https://example.org"
+    assert [(dst.removeprefix(here), text, rel) for dst, text, rel in links(html)] == found
+
+
+def test_embedded_links_may_be_nofollow() -> None:
+    html = (
+        "<noscript><a rel='x NoFollow' href=/1>1</a></noscript><svg><a rel=ugc href=/2></a></svg>"
+    )
+    assert [link.nofollow for link in parsed(html).links] == [True, True]
+
+
+def test_embedded_links_are_bounded() -> None:
+    many = "".join(f"<svg><a href=/s{n}></a></svg>" for n in range(2_000))
+    many += "".join(f"<noscript><a href=/n{n}></a></noscript>" for n in range(2_000))
+    assert len(parsed(many).links) == MAX_EMBEDDED_LINKS
+    long = "<noscript><a href=/1></a>" + " " * MAX_MARKUP_CHARS + "<a href=/2></a></noscript>"
+    assert [link.dst for link in parsed(long).links] == ["https://example.org/1"]
+
+
+@pytest.mark.parametrize(
+    "opened", ["<svg><a href=/x>", "<object><a href=/x>", "<canvas><a href=/x>"]
+)
+def test_nested_drawings_and_fallbacks_take_linear_time(opened: str) -> None:
+    html = opened * 1_000 + "word " * 100_000
+    start = time.process_time()
+    parsed(html)
+    assert time.process_time() - start < 1
 
 
 def test_queries_are_in_the_encoding_of_the_page() -> None:

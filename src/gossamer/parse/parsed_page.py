@@ -86,8 +86,9 @@ class Link(NamedTuple):
     """A reference to another page or file.
 
     `relation` names the element or its role: a, area, frame, iframe, refresh, canonical, alternate
-    (another language or format), amphtml, next, prev, feed, img, srcset; in feeds and sitemaps
-    entry, enclosure, sitemap, image, video.
+    (another language or format), amphtml, next, prev, feed, img, srcset; noscript, svg, object,
+    embed, srcdoc (`html/embedded_links.py`); in feeds and sitemaps entry, enclosure, sitemap, image,
+    video.
     """
 
     dst: str

@@ -20,8 +20,9 @@ LINKS = Dataset(
             "relation",
             "string",
             "element or role: a, area, frame, iframe, refresh, canonical, alternate, amphtml, "
-            "next, prev, feed; with parse.media also img, srcset, image, video; in feeds and "
-            "sitemaps entry, enclosure, sitemap; in robots.txt sitemap; or redirect",
+            "next, prev, feed; noscript, svg, object, embed, srcdoc, which are not votes; with "
+            "parse.media also img, srcset, image, video; in feeds and sitemaps entry, enclosure, "
+            "sitemap; in robots.txt sitemap; or redirect",
         ),
         Column("nofollow", "boolean", "rel=nofollow, ugc or sponsored, or the page is nofollow"),
         Column("dated_ms", "long", "when dst was published or changed, by a feed or sitemap"),

@@ -236,17 +236,19 @@ class _Button(Node):
 _BLOCKS: Final = """address article aside blockquote body caption center dd details dialog dir div
     dl dt fieldset figcaption figure footer form h4 h5 h6 header hgroup legend li main menu nav
     ol p pre search section summary table tbody td tfoot th thead tr ul"""
-_GAPS: Final = """audio canvas datalist input math noembed noframes noscript object select style svg
-    template textarea video"""
+_GAPS: Final = "datalist input math select style template textarea"
 _BY_NAME: Final[dict[str, Node]] = {
     **{name: _Block(name) for name in _BLOCKS.split()},
     **dict.fromkeys(_GAPS.split(), _Gap()),
+    **dict.fromkeys(("audio", "canvas", "video"), _Gap(on.start_player)),
+    **dict.fromkeys(("noembed", "noframes", "noscript"), _Gap(on.start_noscript)),
     "a": _Anchor(),
     "abbr": _Plain(on.start_abbreviation),
     "area": _Plain(on.start_area),
     "base": _Plain(on.start_base),
     "br": _LineBreak(),
     "button": _Button(),
+    "embed": _Plain(on.start_embed),
     "frame": _Plain(on.start_frame),
     "h1": _Block("h1", on.start_h1, on.end_heading(1)),
     "h2": _Block("h2", on.start_heading, on.end_heading(2)),
@@ -257,9 +259,11 @@ _BY_NAME: Final[dict[str, Node]] = {
     "img": _Plain(on.start_image),
     "link": _Plain(on.start_link_element),
     "meta": _Plain(on.start_meta),
+    "object": _Gap(on.start_object),
     "script": _Gap(on.start_script),
     "source": _Plain(on.start_source),
     "span": _Span(),
+    "svg": _Gap(on.start_drawing),
     "time": _Plain(on.start_time, on.end_time),
     "title": _Gap(on.start_title),
 }

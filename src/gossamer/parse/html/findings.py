@@ -13,6 +13,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from gossamer.parse.html.embedded_links import NOFOLLOW, EmbeddedLinks
 from gossamer.parse.html.head_metadata import (
     FEED_TYPES,
     JSONLD_TYPE,
@@ -22,6 +23,7 @@ from gossamer.parse.html.head_metadata import (
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
 from gossamer.parse.parsed_page import short
 from gossamer.parse.reading.references import MAX_HREF_CHARS, References
+from gossamer.parse.reading.refresh import refresh_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +43,6 @@ MAX_SIZES: Final = 20
 MAX_PHRASE_NODES: Final = 64
 """Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
 
-NOFOLLOW: Final = frozenset(("nofollow", "ugc", "sponsored"))
 PAGE_TYPES: Final = frozenset(("", "text/html", "application/xhtml+xml"))
 
 
@@ -54,6 +55,7 @@ class Findings:
         self.pieces = self.lines.pieces
         self.refused: Counter[str] = Counter()
         self.references = References(rules.max_links, self.refused)
+        self.embedded = EmbeddedLinks()
         self.head_metadata = HeadMetadata(rules.agent)
         self.anchors: list[tuple[Attributes, int]] = []
         """Open anchors: their attributes, and the index of their first piece of text."""
@@ -147,6 +149,28 @@ def start_frame(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
     name = short(attributes.get("title"), MAX_ANCHOR_CHARS)
     found.references.add(attributes.get("src"), name, node.tag or "frame")
+    found.embedded.keep_markup("srcdoc", attributes.get("srcdoc"))
+
+
+def start_noscript(found: Findings, node: LexborNode) -> None:
+    found.embedded.keep_markup("noscript", node.text())
+
+
+def start_player(found: Findings, node: LexborNode) -> None:
+    found.embedded.keep_fallback(node)
+
+
+def start_object(found: Findings, node: LexborNode) -> None:
+    found.embedded.keep_document("object", node.attributes.get("data"), node)
+    found.embedded.keep_fallback(node)
+
+
+def start_embed(found: Findings, node: LexborNode) -> None:
+    found.embedded.keep_document("embed", node.attributes.get("src"), node)
+
+
+def start_drawing(found: Findings, node: LexborNode) -> None:
+    found.embedded.keep_drawing(node)
 
 
 def start_heading(found: Findings, _: LexborNode) -> None:
@@ -228,20 +252,7 @@ def start_meta(found: Findings, node: LexborNode) -> None:
     found.head_metadata.add_meta(attributes)
     if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
         content = attributes.get("content") or ""
-        found.references.add(_refresh_target(content[:MAX_HREF_CHARS]), "", "refresh")
-
-
-def _refresh_target(content: str) -> str | None:
-    """Return the URL in a refresh such as `5; url='/there'`, if any (§4.2.5.3 of HTML)."""
-    seconds, separator, target = content.replace(",", ";", 1).partition(";")
-    if not separator or not seconds.strip().replace(".", "").isdigit():
-        return None
-    target = target.strip()
-    if target[:3].lower() == "url" and target[3:].lstrip()[:1] == "=":
-        target = target[3:].lstrip()[1:].lstrip()
-    if target[:1] in ("'", '"'):
-        target = target[1:].partition(target[0])[0]
-    return target or None
+        found.references.add(refresh_target(content[:MAX_HREF_CHARS]), "", "refresh")
 
 
 def _words(rel: str | None) -> list[str]:

@@ -49,6 +49,7 @@ def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, Lexbor
     text, charset = decode(body, label)
     tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
     found = findings(tree, rules)
+    found.embedded.add_to(found.references)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
     return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
