@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
 """Relations by which a page recommends another. Sitemaps list all pages, and pages link to their
-translations, images and feeds: those links are not recommendations. Nor are those that readers do not
-see: in fallbacks, drawings and embedded documents (gossamer.parse.html.embedded_links)."""
+translations, images and feeds: those links are not recommendations. Nor are those that readers do
+not see: in fallbacks, drawings and embedded documents (gossamer.parse.html.embedded_links)."""
 
 ANSWERED = ("ok", "redirect")
 """Outcomes of responses by which a page says what it links to."""

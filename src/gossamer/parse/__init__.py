@@ -11,8 +11,8 @@ The life of one page:
      links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,
      `parsers.py` plain text, and the readers in `documents/` everything else.
      A body that was fetched from several URLs is read once (`body_cache.py`).
-  4. `page_parsing.py` adds what every format has: the language (`language.py`), and the directives
-     for crawlers in the HTTP headers (`directives.py`).
+  4. `page_parsing.py` adds what every format has: the language (`language.py`), and what the HTTP
+     headers say: directives for crawlers (`directives.py`) and links (`header_links.py`).
   5. Back in the task, the filters (gossamer.rules.filters) check each link, and rules for languages
      the page. Dropped links are counted by reason, together with the references that are not links
      (`urls.refusal`). The others become rows of links, and the page becomes a row of documents

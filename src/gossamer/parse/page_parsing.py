@@ -2,11 +2,12 @@
 
 The type is that of the header, unless `type_sniffing.py` finds evidence against it. `parsers.py`
 holds the parser for each type; pages of other types are `unsupported`. What all formats have in
-common is added here: the directives in the HTTP headers, and the language.
+common is added here: the directives and links in the HTTP headers, and the language.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -16,6 +17,7 @@ from gossamer.parse.parsers import parser_of
 from gossamer.parse.reading import gzipped
 from gossamer.parse.reading.dates import CLOCK_ERROR
 from gossamer.parse.reading.directives import header_wishes
+from gossamer.parse.reading.header_links import LINKING, header_links, merge_links
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
 from gossamer.parse.reading.type_sniffing import HEADER_BYTES, document_type
 from gossamer.web.urls import normalize
@@ -72,7 +74,7 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
 
 
 def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
-    """Return the parsed page with its language, the header's directives and checked dates.
+    """Return the parsed page with its language, the headers' directives and links, checked dates.
 
     Texts end at `rules.max_text_chars`.
     """
@@ -82,7 +84,13 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         None if date is None or (page.fetched and date > page.fetched + CLOCK_ERROR) else date
         for date in (parsed.published, parsed.modified)
     )
-    links = parsed.links
+    links, refused = parsed.links, parsed.refused
+    canonical, alternates = parsed.canonical, parsed.alternates
+    if not LINKING.isdisjoint(page.headers):
+        counts = Counter(refused)
+        told = header_links(page.url, page.headers, rules.urls, counts)
+        links, refused = merge_links(links, told.links), dict(counts)
+        canonical, alternates = canonical or told.canonical, (*alternates, *told.alternates)
     limit = rules.max_text_chars
     longest = max(len(parsed.text or ""), len(parsed.main_text or ""))
     if robots.nofollow:
@@ -97,8 +105,11 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         language_hint=tag_of(hint),
         published=published,
         modified=modified,
+        canonical=canonical,
+        alternates=alternates,
         robots=robots,
         links=links,
+        refused=refused,
     )
 
 

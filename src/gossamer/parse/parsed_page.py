@@ -87,8 +87,8 @@ class Link(NamedTuple):
 
     `relation` names the element or its role: a, area, frame, iframe, refresh, canonical, alternate
     (another language or format), amphtml, next, prev, feed, img, srcset; noscript, svg, object,
-    embed, srcdoc (`html/embedded_links.py`); in feeds and sitemaps entry, enclosure, sitemap, image,
-    video.
+    embed, srcdoc (`html/embedded_links.py`); in feeds and sitemaps entry, enclosure, sitemap,
+    image, video.
     """
 
     dst: str

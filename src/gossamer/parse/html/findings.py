@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.html.embedded_links import NOFOLLOW, EmbeddedLinks
 from gossamer.parse.html.head_metadata import (
-    FEED_TYPES,
     JSONLD_TYPE,
     HeadMetadata,
     is_date_abbreviation,
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
 from gossamer.parse.parsed_page import short
+from gossamer.parse.reading.link_relations import link_relations
 from gossamer.parse.reading.references import MAX_HREF_CHARS, References
 from gossamer.parse.reading.refresh import refresh_target
 
@@ -42,8 +42,6 @@ MAX_SIZES: Final = 20
 """URLs read from one srcset attribute."""
 MAX_PHRASE_NODES: Final = 64
 """Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
-
-PAGE_TYPES: Final = frozenset(("", "text/html", "application/xhtml+xml"))
 
 
 class Findings:
@@ -230,21 +228,8 @@ def start_link_element(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
     found.head_metadata.add_link(attributes)
     name = short(attributes.get("title"), MAX_ANCHOR_CHARS)
-    for relation in _link_relations(attributes):
+    for relation in link_relations(attributes):
         found.references.add(attributes.get("href"), name, relation)
-
-
-def _link_relations(attributes: Attributes) -> Iterator[str]:
-    """Yield the values of `Link.relation` for a link element that leads to a page or feed."""
-    for word in _words(attributes.get("rel")):
-        if word in ("canonical", "amphtml", "next", "prev"):
-            yield word
-        elif word == "alternate":
-            kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
-            if kind in FEED_TYPES:
-                yield "feed"
-            elif kind in PAGE_TYPES:
-                yield word
 
 
 def start_meta(found: Findings, node: LexborNode) -> None:

@@ -37,7 +37,6 @@ LARGE_WIDTH, LARGE_HEIGHT = 200, 150
 WIDEST = 4
 """Ratio of width to height above which an image is a banner."""
 
-FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 JSONLD_TYPE = "application/ld+json"
 
 _NAMES = {
