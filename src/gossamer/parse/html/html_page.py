@@ -10,10 +10,12 @@ from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.page_metadata import metadata
 from gossamer.parse.html.site_rules import apply_rule, rule_for
 from gossamer.parse.html.walk import findings
+from gossamer.parse.html.xhtml import html_of
 from gossamer.parse.maintext.core import MainText, main_text
 from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.type_sniffing import XHTML
 from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import normalize
 
@@ -40,13 +42,19 @@ def parse_html(content: Content, rules: Rules) -> ParsedPage:
     """Parse an HTML page. Never raises, whatever the page contains."""
     rule = rule_for(content.page.url, rules)
     if rule is None:
-        return _page(content, _latest_reading(content.page.body, content.label, rules))
-    reading, tree = _read(content.page.body, content.label, rules)
+        return _page(
+            content, _latest_reading(content.page.body, content.label, content.mime, rules)
+        )
+    reading, tree = _read(content.page.body, content.label, content.mime, rules)
     return apply_rule(_page(content, reading), tree, content.page, rule)
 
 
-def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, LexborHTMLParser]:
+def _read(
+    body: bytes, label: str | None, mime: str, rules: Rules
+) -> tuple[Reading, LexborHTMLParser]:
     text, charset = decode(body, label)
+    if mime == XHTML:
+        text = html_of(text)
     tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
     found = findings(tree, rules)
     found.embedded.add_to(found.references)
@@ -56,8 +64,8 @@ def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, Lexbor
 
 
 @remember_latest
-def _latest_reading(body: bytes, label: str | None, rules: Rules) -> Reading:
-    reading, _ = _read(body, label, rules)
+def _latest_reading(body: bytes, label: str | None, mime: str, rules: Rules) -> Reading:
+    reading, _ = _read(body, label, mime, rules)
     return reading
 
 

@@ -30,6 +30,7 @@ SITEMAP = "application/x-sitemap+xml"
 RSS = "application/rss+xml"
 ATOM = "application/atom+xml"
 JSON_FEED = "application/feed+json"
+XHTML = "application/xhtml+xml"
 BINARY = "application/octet-stream"
 
 UNKNOWN_TYPES = frozenset(("", "unknown/unknown", "application/unknown", "*/*"))
@@ -143,7 +144,7 @@ _ROOTS = {
     b"feed": ATOM,
     b"urlset": SITEMAP,
     b"sitemapindex": SITEMAP,
-    b"html": "application/xhtml+xml",
+    b"html": XHTML,
     b"svg": "image/svg+xml",
 }
 _JSON_FEED = re.compile(
@@ -210,6 +211,8 @@ def _kind_of_text(found: str, header: bytes) -> str:
     if found in ("text/html", "text/plain") or _is_xml(found):
         root = _root(header)
         if root in (RSS, ATOM, SITEMAP) or (root and found in ("text/xml", "application/xml")):
+            return root
+        if root == XHTML and _is_xml(found):
             return root
     return found
 
