@@ -373,7 +373,6 @@ def test_the_encoding_is_that_of_the_header_or_the_declaration(
             b"\0",
             b"\x1f\x8b",
         ),
-        b'{"version": "https://jsonfeed.org/version/1.1", "title": "\xff"}',
     ],
 )
 def test_what_is_no_feed(body: bytes) -> None:

@@ -473,3 +473,15 @@ def test_section_2_2_line_ends_of_any_kind_change_nothing(
     ends = [data.draw(st.sampled_from(("\n", "\r\n", "\r"))) for _ in lines]
     text = "".join(line + end for line, end in zip(lines, ends, strict=True))
     assert allowed(text, path) is allowed("\n".join(lines), path)
+
+
+@pytest.mark.parametrize(
+    "names", ["other, gossamer", "Gossamer/1.0,other", "x,,gossamer", "other , *"]
+)
+def test_several_agents_in_one_line(names: str) -> None:
+    body = f"User-agent: {names}\nCrawl-delay: 7\nDisallow: /private\n".encode()
+    robots = parse_robots_txt(body)
+    assert not robots.allows("gossamer", "https://e.org/private")
+    assert robots.allows("gossamer", "https://e.org/open")
+    assert robots.crawl_delay_s("gossamer") == 7
+    assert parse_robots_txt(b"User-agent: a, b\nDisallow: /\n").allows("c", "https://e.org/")

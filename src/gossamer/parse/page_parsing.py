@@ -19,7 +19,7 @@ from gossamer.parse.reading.dates import CLOCK_ERROR
 from gossamer.parse.reading.directives import header_wishes
 from gossamer.parse.reading.header_links import LINKING, header_links, merge_links
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
-from gossamer.parse.reading.type_sniffing import HEADER_BYTES, document_type
+from gossamer.parse.reading.type_sniffing import document_type
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     headers = page.headers
     header = headers.get("content-type", "")
     nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
-    mime = document_type(header, page.body[:HEADER_BYTES], nosniff=nosniff)
+    mime = document_type(header, page.body, nosniff=nosniff)
     if mime in gzipped.TYPES:
         page, header = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES)), ""
-        mime = document_type("", page.body[:HEADER_BYTES])
+        mime = document_type("", page.body)
     parser = parser_of(mime)
     if parser is None:
         return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)

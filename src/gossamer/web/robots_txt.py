@@ -229,14 +229,15 @@ class _Reader:
     def _user_agent(self, value: bytes) -> None:
         if self._has_rules:
             self._rules, self._has_rules, self._undelayed = [], False, []
-        token = _PRODUCT_TOKEN.match(value)
-        if token is None:
-            return
-        agent = token[0].decode().lower()
-        groups = self.groups.setdefault(agent, [])
-        if not groups or groups[-1] is not self._rules:
-            groups.append(self._rules)
-        self._undelayed.append(agent)
+        for name in value.split(b","):  # some files list several agents in one line
+            token = _PRODUCT_TOKEN.match(name.strip())
+            if token is None:
+                continue
+            agent = token[0].decode().lower()
+            groups = self.groups.setdefault(agent, [])
+            if not groups or groups[-1] is not self._rules:
+                groups.append(self._rules)
+            self._undelayed.append(agent)
 
     def _rule(self, allow: bool, pattern: bytes) -> None:
         if not pattern:

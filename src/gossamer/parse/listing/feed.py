@@ -47,9 +47,10 @@ def parse_feed(
     body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
 ) -> Feed | None:
     """Parse a feed; None if it is not one. Never raises. `declared` is the header's charset."""
-    if body.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        return parse_json_feed(body, max_entries)
-    return _of_xml(decode(body, declared)[0], max_entries)
+    text = decode(body, declared)[0].lstrip("\ufeff \t\r\n")
+    if text.startswith("{"):
+        return parse_json_feed(text, max_entries)
+    return _of_xml(text, max_entries)
 
 
 _RECORDS = frozenset(("item", "entry", "atom:entry"))

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _LINKS = {"home_page_url": "alternate", "feed_url": "self", "next_url": "next"}
 
 
-def parse_json_feed(body: bytes, max_entries: int) -> Feed | None:
+def parse_json_feed(text: str, max_entries: int) -> Feed | None:
     """Parse a JSON Feed; None if it is not one. Never raises."""
     try:
-        feed = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        feed = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     if not isinstance(feed, dict) or "jsonfeed.org/version" not in _string(feed, "version"):
         return None

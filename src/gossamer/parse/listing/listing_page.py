@@ -31,6 +31,7 @@ _PAGES_OF_A_FEED = frozenset(
     ("first", "last", "next", "previous", "prev", "next-archive", "prev-archive")
 )
 """Link relations between the pages of a feed (RFC 5005)."""
+_SCHEMELESS = re.compile(r"(?://)?[\w.-]+\.[\w-]+(?::\d+)?(?:/\S*)?")
 _LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
@@ -49,10 +50,15 @@ def parse_listing(content: Content, rules: Rules) -> ParsedPage:
 
 
 def parse_lines(content: Content, text: str, rules: Rules) -> ParsedPage | None:
-    """Parse a text sitemap: one URL per line (sitemaps.org, "Text file"). None if it is not one."""
+    """Parse a text sitemap: one URL per line (sitemaps.org, "Text file"). None if it is not one.
+
+    Some lines may lack the scheme, but not both of the first two.
+    """
     lines = map(str.strip, text[: JUDGED_LINES * MAX_URL_CHARS].splitlines())
     first = list(islice(filter(None, lines), JUDGED_LINES))
-    if not first or not all(map(_LINE.fullmatch, first)):
+    if not any(map(_LINE.fullmatch, first[:2])):
+        return None
+    if not all(_LINE.fullmatch(line) or _SCHEMELESS.fullmatch(line) for line in first):
         return None
     sitemap = parse_sitemap(content.page.body, content.label)
     return None if sitemap is None else _page_of_sitemap(sitemap, content, rules)

@@ -84,7 +84,7 @@ def parse_sitemap(
 ) -> Sitemap | None:
     """Parse a sitemap; None if it is not one. Never raises. `declared` is the header's charset.
 
-    A text is a sitemap if its first line is a URL.
+    A text is a sitemap if its first line is a URL, or one without the scheme that the second has.
     """
     body = gunzip(body, MAX_BYTES) if body.startswith(MAGIC) else body[:MAX_BYTES]
     text = decode(body, declared)[0]
@@ -98,7 +98,8 @@ def _of_xml(text: str, max_entries: int) -> Sitemap | None:
     located = False
     for node in read_xml_elements(text, _RECORDS):
         if node.name:
-            entries.add(node.name, _entry(node))
+            for entry in _entries(node):
+                entries.add(node.name, entry)
             located = located or any(part.name == "loc" for part in node.elements())
             continue
         roots = {element.name: element for element in node.elements() if element.name in _ROOTS}
@@ -132,12 +133,21 @@ def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | N
 
 def _of_lines(text: str, max_entries: int) -> Sitemap | None:
     lines = [line for line in map(str.strip, text.lstrip("\ufeff").splitlines()) if line]
-    if not lines or not _BARE.fullmatch(lines[0]):
+    hosts = {line.split("/", 3)[2].lower() for line in lines[:2] if _BARE.fullmatch(line)}
+    if not hosts or not (_BARE.fullmatch(lines[0]) or _host(lines[0]) in hosts):
         return None
     entries = _Entries(max_entries)
     for line in lines:
-        entries.add("url", _judged(SitemapEntry(url=line if _BARE.fullmatch(line) else "")))
+        url = line if _BARE.fullmatch(line) else ""
+        if not url and _host(line) in hosts:
+            url = f"//{line.removeprefix('//')}"
+        entries.add("url", _judged(SitemapEntry(url=url)))
     return entries.sitemap()
+
+
+def _host(line: str) -> str:
+    """Return the host of a URL that lacks its scheme, in lower case."""
+    return line.removeprefix("//").partition("/")[0].lower()
 
 
 class _Entries:
@@ -167,6 +177,23 @@ def _judged(entry: SitemapEntry) -> SitemapEntry | Refusal:
     if not entry.url:
         return "no_url"
     return entry if len(entry.url) <= MAX_URL_CHARS else "url_too_long"
+
+
+def _entries(node: Node) -> Iterator[SitemapEntry | Refusal]:
+    """Yield the entry of a record, and one for each further `loc`, with the date that follows it.
+
+    A lost end tag makes one record of two, and some programs write the URLs of all languages.
+    """
+    yield _entry(node)
+    if sum(part.name == "loc" for part in node.elements()) > 1:
+        found: list[list[Node | None]] = []
+        for part in node.elements():
+            if part.name == "loc":
+                found.append([part, None])
+            elif part.name == "lastmod" and found and found[-1][1] is None:
+                found[-1][1] = part
+        for loc, lastmod in found[1 : MAX_PARTS + 1]:
+            yield _judged(SitemapEntry(url=_url(loc) or "", lastmod=_date(lastmod)))
 
 
 def _entry(node: Node) -> SitemapEntry | Refusal:

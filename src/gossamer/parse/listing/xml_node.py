@@ -51,7 +51,7 @@ _PREFIXES: Mapping[str, str] = {
 }
 """Namespaces (in lower case, without scheme and trailing slash or #) and our prefixes for them,
 whatever prefix the document uses. An unknown default namespace is ignored; a prefix that is unbound
-or bound to an unknown namespace is kept."""
+or bound to an unknown namespace is kept, unless it is that of the root (`xml_reader.py`)."""
 
 
 class Scope:
@@ -70,7 +70,7 @@ class Scope:
             kind, _, prefix = attribute.partition(":")
             if kind == "xmlns" and len(prefixes) < MAX_PREFIXES:
                 known = uri.strip().lower().partition("://")[2].rstrip("/#")
-                prefixes[prefix] = _PREFIXES.get(known, prefix)
+                prefixes[prefix] = _PREFIXES.get(known, prefixes.get(prefix, prefix))
         return Scope(prefixes, _joined(self.base, attributes.get("xml:base", "")))
 
 

@@ -7,8 +7,9 @@ that everything that follows sinks into the broken item, and stops at a superflu
 parser makes `<link>` empty and CDATA a comment. And all XML parsers expand entities, which hostile
 files use to read local files, or to turn a kilobyte into gigabytes.
 
-Decision: a tokenizer of our own. It resolves character references only: a document type is skipped,
-so there is nothing to expand and nothing to load. An end tag closes the innermost element of its
+Decision: a tokenizer of our own. It resolves character references, and entities that the document
+declares within bounds (`xml_entities.py`); nothing is loaded. A prefix of the root element that is
+bound to no namespace we know stands for none. An end tag closes the innermost element of its
 name, and everything open inside it; one that closes nothing is ignored. Everything that is not
 markup is text. For well-formed documents the elements are those that expat reports. Time is linear:
 each alternative of the one regular expression is possessive or runs to the end of the text.
@@ -25,9 +26,10 @@ import re
 from typing import TYPE_CHECKING
 
 from gossamer.parse.listing.xml_node import Node, Scope, characters, opened, regular_attributes
+from gossamer.parse.reading.xml_entities import PROLOG_CHARS, expand_entities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MAX_RECORDS = 100_000
 """Records read per document."""
@@ -60,6 +62,11 @@ _LEAF = re.compile(
     re.VERBOSE,
 )
 """A leaf element (text or nothing inside) as programs write it. `_TOKEN` would find the same."""
+_ROOT_PREFIX = re.compile(
+    r"(?:[\ufeff\s]++|<!--.*?-->|<\?.*?\?>|<!(?!--)[^<>]*+>)*+"
+    r"<([^\s<>/:!?]{1,40}+):(?:urlset|sitemapindex|rss|feed)(?=[\s/>])",
+    re.DOTALL | re.IGNORECASE,
+)
 _CONTROL = re.compile(r"[\0-\x1f\x7f\ud800-\udfff]")
 
 
@@ -70,9 +77,10 @@ class _Tree:
     stack of the record that is open.
     """
 
-    def __init__(self, records: frozenset[str]) -> None:
+    def __init__(self, records: frozenset[str], prefixes: Mapping[str, str]) -> None:
+        """`prefixes`: those that stand for none, whatever namespace they are bound to."""
         self._records = records
-        self.document = opened("", "", Scope({}, ""))
+        self.document = opened("", "", Scope(prefixes, ""))
         self._stack = [self.document]
         self._tags = [""]
         self._record = 0
@@ -189,7 +197,9 @@ def read_xml_elements(text: str, records: frozenset[str]) -> Iterator[Node]:
     A record inside a record ends the outer one. Of a truncated document, everything is read except
     the text after the last tag, since half a URL is another URL.
     """
-    tree = _Tree(records)
+    text = expand_entities(text)
+    root = _ROOT_PREFIX.match(text, 0, PROLOG_CHARS)
+    tree = _Tree(records, {root[1].lower(): ""} if root else {})
     end = count = 0
     while token := _TOKEN.search(text, end):
         start, after = token.span()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 1_445
 """Bytes of the body that are examined (§5.2)."""
+PROLOG_BYTES = 65_536
+"""Bytes of the body in which XML's first element is searched: generators write long comments."""
 MAX_TYPE_CHARS = 300
 SITEMAP = "application/x-sitemap+xml"
 """Our own type for sitemaps, since none is registered."""
@@ -118,6 +120,10 @@ _OTHERS = (
 _ESSENCE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
 """A media type that can be registered (RFC 6838 §4.2)."""
 _UTF16_BOMS = (b"\xfe\xff", b"\xff\xfe")
+_UTF16 = (
+    ("utf-16-le", b"\xff\xfe", re.compile(rb"(?:[\t\n\r ]\0)*+[<{]\0[^\0]\0")),
+    ("utf-16-be", b"\xfe\xff", re.compile(rb"(?:\0[\t\n\r ])*+\0[<{]\0[^\0]")),
+)
 _UTF8_BOM = b"\xef\xbb\xbf"
 _BINARY_BYTES = bytes((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 """Bytes that do not occur in text (§3)."""
@@ -136,7 +142,10 @@ _PAGE = re.compile(
 """The start of HTML in practice: also other elements, line breaks in tags, byte-order marks."""
 _XML = re.compile(rb"[\t\n\f\r ]*<\?xml")
 _ROOT = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|<!--.*?-->|<\?.*?\?>|<![^>]*+>)*+<([\w.-]*+:)?([\w.-]++)", re.DOTALL
+    rb"""(?: \xef\xbb\xbf | \s++ | <!--.*?--> | <\?.*?\?>
+        | <!(?!--)[^<>[]*+ (?:\[(?:<!--.*?--> | "[^"]*+" | '[^']*+' | [^]"'])*+\]\s*+)?+ > )*+
+    < ([^\s<>/:!?]*+:)? ([\w.-]++)""",
+    re.DOTALL | re.VERBOSE,
 )
 """The prefix and the local name of the first element (§7.3)."""
 _ROOTS = {
@@ -147,10 +156,10 @@ _ROOTS = {
     b"html": XHTML,
     b"svg": "image/svg+xml",
 }
-_JSON_FEED = re.compile(
-    rb"""(?:\xef\xbb\xbf)?\s*+\{.*?"https?:\\?/\\?/(?:www\.)?jsonfeed\.org""", re.DOTALL
-)
-_JSON_TYPES = frozenset(("application/json", "text/json", "text/plain", JSON_FEED))
+_JSON_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{")
+_JSON_FEED = (b"jsonfeed.org/version/", b"jsonfeed.org\\/version\\/")
+"""The version is required (JSON Feed 1.0 and 1.1), but may be the last member."""
+_JSON_TYPES = frozenset(("application/json", "text/json", "text/plain", "text/html", JSON_FEED))
 _WEBM_END = 38
 """Offset up to which the document type of EBML is searched for (§6.2.2)."""
 
@@ -184,32 +193,44 @@ def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> 
     return found or supplied
 
 
-def document_type(content_type: str, start: bytes, *, nosniff: bool = False) -> str:
+def document_type(content_type: str, body: bytes, *, nosniff: bool = False) -> str:
     """Return the type by which a parser is selected. Never raises.
 
-    Beyond the standard, it recognises images, documents and archives that are declared as text;
-    files without a useful type; and feeds and sitemaps among XML, text and JSON. With `nosniff`,
-    what is declared as text stays a kind of text.
+    `body` is the whole body: the first element of XML may stand after long comments, and the
+    version of a JSON Feed at its end. Beyond the standard, this recognises images, documents and
+    archives that are declared as text; files without a useful type; and feeds and sitemaps among
+    XML, text and JSON. With `nosniff`, what is declared as text stays a kind of text.
     """
-    supplied, header = essence(content_type), start[:HEADER_BYTES]
+    supplied, start = essence(content_type), _in_utf8(body[:PROLOG_BYTES])
+    header = start[:HEADER_BYTES]
     if supplied in UNKNOWN_TYPES or supplied in DEFAULT_TYPES:
         found = _unknown(header, scriptable=True)
         if found in (BINARY, "text/plain"):
             if _PAGE.match(header):
                 return "text/html"
             found = _first((*_FONTS, *_OTHERS), header) or found
-        return _kind_of_text(found, header)
+        return _kind_of_text(found, start, body)
     if supplied.startswith("text/") and not nosniff and (other := _not_text(header)):
         return other
-    return _kind_of_text(computed_type(content_type, start, nosniff=nosniff), header)
+    return _kind_of_text(computed_type(content_type, header, nosniff=nosniff), start, body)
 
 
-def _kind_of_text(found: str, header: bytes) -> str:
+def _in_utf8(start: bytes) -> bytes:
+    """Return the start of a text in UTF-16 that has a mark or begins with `<` or `{`, in UTF-8."""
+    for encoding, mark, begins in _UTF16:
+        if start.startswith(mark) or begins.match(start):
+            text = start.removeprefix(mark).decode(encoding, "ignore")
+            return text.encode("utf-8", "ignore")
+    return start
+
+
+def _kind_of_text(found: str, start: bytes, body: bytes) -> str:
     """Return the type of a feed or sitemap by its root element; `found` for everything else."""
-    if found in _JSON_TYPES and _JSON_FEED.match(header):
-        return JSON_FEED
+    if found in _JSON_TYPES and _JSON_OBJECT.match(start):
+        written = body.replace(b"\0", b"") if b"\0" in body[:HEADER_BYTES] else body
+        return JSON_FEED if any(version in written for version in _JSON_FEED) else found
     if found in ("text/html", "text/plain") or _is_xml(found):
-        root = _root(header)
+        root = _root(start)
         if root in (RSS, ATOM, SITEMAP) or (root and found in ("text/xml", "application/xml")):
             return root
         if root == XHTML and _is_xml(found):
@@ -264,9 +285,9 @@ def _root(header: bytes) -> str | None:
     """Return the type that the first element of an XML document implies, or None."""
     if (match := _ROOT.match(header)) is None:
         return None
-    if match[2] == b"RDF":
+    if match[2].lower() == b"rdf":
         return RSS if b"//purl.org/rss/1.0/" in header or b"/rdf/simple/0.9/" in header else None
-    return _ROOTS.get(match[2])
+    return _ROOTS.get(match[2].lower())
 
 
 def _first(signatures: Iterable[_Signature], header: bytes) -> str | None:
