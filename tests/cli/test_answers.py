@@ -113,9 +113,12 @@ FIGURES = {
 
 def test_status_lists_refused_urls_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
     figures = FIGURES | {"truncated": 0}
-    print_overview(figures | {"refused": {"scope": 12_345, "calendar": 7}})
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[-3:] == [["refused", "URLs"], ["scope", "12,345"], ["calendar", "7"]]
+    print_overview(figures | {"refused": {"scope": 12_345, "extension": 8, "robots": 7}})
+    out = capsys.readouterr().out
+    rows = [line.split()[:2] for line in out.splitlines()]
+    for row in (["refused", "URLs"], ["scope", "12,345"], ["extension", "8"], ["robots", "7"]):
+        assert row in rows
+    assert "filter.skip_extensions" in out  # the setting that would fetch them
     print_overview(figures | {"refused": {}})
     assert "refused" not in capsys.readouterr().out
 

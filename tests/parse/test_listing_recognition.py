@@ -135,8 +135,7 @@ def test_other_json_is_no_feed() -> None:
     ("records", "found"),
     [
         (
-            "<url><loc>/1</loc><lastmod>2024-01-01</lastmod><loc>/2</loc><lastmod>2024-02-02"
-            "</lastmod></url>",
+            "<url><loc>/1</loc><lastmod>2024-01-01</lastmod><loc>/2</loc><lastmod>2024-02-02</url>",
             [("/1", 1), ("/2", 2)],
         ),
         (

@@ -70,6 +70,57 @@ def test_extensions(url: str, reason: str | None) -> None:
     assert Extension(["png", ".GZ", "zip"]).reject(url) == reason
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        # wikis, by a namespace in any language, or by their folder
+        "/wiki/File:Sun.jpg",
+        "/wiki/%D0%A4%D0%B0%D0%B9%D0%BB%3ASun.JPG",
+        "/Datei:Sonne.svg",
+        "/wiki/Node.js",
+        "/wiki/.zip",
+        "/index.php/Sun.jpg",
+        "/wiki/Sun.jpg?action=history",
+        # tags, with queries and without
+        "/questions/tagged/node.js?tab=Newest",
+        "/questions/tagged/node.js",
+        "/tags/three.js/",
+        "/t/node.js?page=2",
+        "/topics/chart.js",
+        "/download/sort.zip?sort=name",
+        # repositories and packages
+        "/vercel/next.js",
+        "/package/d3.js?activeTab=code",
+        "/o/r/blob/main/img/logo.png",
+        "/o/r/tree/main/x.zip",
+        "/gtk.css/docs/index.css",
+    ],
+)
+def test_a_page_about_a_file_is_not_a_file(path: str) -> None:
+    assert reasons(FilterConfig(), [f"https://e.org{path}"]) == [None]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/photo.jpg",
+        "/photo.jpg?w=300",
+        "/a/b/photo.JPG",
+        "/wiki/images/a/ab/Sun.jpg",
+        "/setup.zip?v=2",
+        "/main.js",
+        "/static/js/app.js",
+        "/node_modules/d3/d3.js",
+        "/x/jquery-3.6.0.js",
+        "/x/app.min.js?ver=1",
+        "/x/app.0f1e2d3c4b.css",
+        "/project/x.tar.gz",
+    ],
+)
+def test_files_are_skipped(path: str) -> None:
+    assert reasons(FilterConfig(), [f"https://e.org{path}"]) == ["extension"]
+
+
 def test_patterns() -> None:
     allow, deny = Allow([r"/docs/", r"(?i)\.HTML$"]), Deny([r"[?&]sort=", "^http:"])
     assert allow.reject("https://e.org/docs/x") is None

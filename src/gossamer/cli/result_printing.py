@@ -57,6 +57,8 @@ def _folded_pages(hit: Hit) -> str:
 
 
 def print_overview(figures: dict[str, Any]) -> None:
+    from gossamer.rules.absence import REASONS
+
     console = Console()
     pages = dict(figures["pages"])
     hosts = pages.pop("hosts")
@@ -75,9 +77,9 @@ def print_overview(figures: dict[str, Any]) -> None:
         table.add_row(name, *(f"{n:,.1f}" if isinstance(n, float) else f"{n:,}" for n in numbers))
     console.print(table)
     if figures["refused"]:
-        table = Table("refused", "URLs", box=None, header_style="dim")
+        table = Table("refused", "URLs", "because", box=None, header_style="dim")
         for reason, count in figures["refused"].items():
-            table.add_row(escape(reason), f"{count:,}")
+            table.add_row(escape(reason), f"{count:,}", REASONS.get(reason, ""))
         console.print(table)
     if figures["duplicates"]:
         table = Table("duplicates", "pages", box=None, header_style="dim")

@@ -44,7 +44,8 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     relative to the crawl's folder."""
     skip_extensions: tuple[str, ...] = tuple(_NO_TEXT.split())
     """File name extensions that are not crawled, because such files hold no text; `.xml.gz` and
-    `.txt.gz` are crawled anyway, as sitemaps."""
+    `.txt.gz` are crawled anyway, as sitemaps, and so are URLs that name a page about a file, such
+    as `/wiki/File:Sun.jpg`; see choosing.md."""
     max_depth: Annotated[int, Meta(ge=0, le=1_000_000)] = 20
     """Maximum number of links from the nearest seed to a page."""
     max_redirects: Annotated[int, Meta(ge=0, le=1_000)] = 10

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from gossamer.config.patterns import Patterns
 from gossamer.errors import ConfigError, GossamerError, UsageError
+from gossamer.rules.file_names import is_about_file
 from gossamer.rules.filter_rules.filter_recipe import index_of
 from gossamer.rules.traps import Traps
 from gossamer.web.urls import domain_of, host_of
@@ -69,19 +70,19 @@ class Scope:
 class Extension:
     """Reason `extension`: the path has one of these endings, in upper or lower case.
 
-    PACKED_LISTINGS pass.
+    PACKED_LISTINGS pass, and pages about a file (`file_names.py`).
     """
 
     def __init__(self, endings: Iterable[str]) -> None:
         self._endings = frozenset(ending.lower().removeprefix(".") for ending in endings)
 
     def reject(self, url: str) -> str | None:
-        if "?" in url:
-            url = url[: url.index("?")]
-        _, dot, ending = url.rpartition(".")  # contains a "/" if the last segment has no dot
-        if not dot or ending.lower() not in self._endings:
+        path = url[: url.index("?")] if "?" in url else url
+        _, dot, ending = path.rpartition(".")  # contains a "/" if the last segment has no dot
+        if not dot or (ending := ending.lower()) not in self._endings:
             return None
-        return None if url.lower().endswith(PACKED_LISTINGS) else "extension"
+        passes = path.lower().endswith(PACKED_LISTINGS) or is_about_file(url, ending)
+        return None if passes else "extension"
 
 
 class Allow:
