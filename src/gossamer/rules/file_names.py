@@ -38,7 +38,7 @@ SCRIPTS = ("js", "css")
 
 _PROGRAM = re.compile(r"\.(?:php\d?|cgi|pl|py|aspx?|jspx?|dll|exe)/", re.IGNORECASE)
 _ASSET_NAME = re.compile(
-    r"[.-](?:min|bundle|umd|esm|slim|prod)\.|[.-][0-9a-f]{8,}\.|\d+\.\d+", re.I
+    r"[.-](?:min|bundle|umd|esm|slim|prod)\.|[.-][0-9a-f]{8,}\.|\d+\.\d+", re.IGNORECASE
 )
 """Names that builds give to scripts: minified, with a hash, or with a version."""
 _FIRST_SEGMENT = 3

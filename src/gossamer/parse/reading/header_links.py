@@ -77,7 +77,8 @@ def header_links(
 ) -> HeaderLinks:
     """Return what the headers of the page at `url` link to. Names of headers are in lower case."""
     references = References(MAX_LINKS, refused)
-    canonical, alternates = None, []
+    canonical: str | None = None
+    alternates: list[tuple[str, str]] = []
     if target := refresh_target(headers.get("refresh", "")[:MAX_HREF_CHARS]):
         references.add(_in_ascii(target), "", "refresh")
     for href, parameters in read_link_header(headers.get("link", "")):
