@@ -118,6 +118,15 @@ def test_other_relations_in_headers() -> None:
     ]
 
 
+def test_links_in_headers_count_among_the_most() -> None:
+    page = Page(URL, {"link": "</1>; rel=next, </2>; rel=prev, </a>; rel=next"}, b"<a href=/a>")
+    found = parse_page(page, Rules(max_links=2)).links
+    assert [(link.dst, link.relation) for link in found] == [
+        (f"{HERE}/a", "a"),
+        (f"{HERE}/1", "next"),
+    ]
+
+
 def test_refresh_headers() -> None:
     (link,) = parsed("<base href=/base/>", refresh="0; url=t").links
     assert (link.dst, link.relation) == (f"{HERE}/dir/t", "refresh")

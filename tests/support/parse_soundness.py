@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OUTCOMES = frozenset(("parsed", "listing", "empty", "unsupported", "failed"))
 RELATIONS = """a area frame iframe refresh canonical alternate amphtml next prev feed img srcset
-    entry enclosure sitemap image video"""
+    noscript svg object embed srcdoc entry enclosure sitemap image video"""
 REASONS = frozenset(("scheme", "long_url", "no_url", "max_links", "url_too_long", "too_many"))
 MOST_CHARS = {
     "detail": 200,

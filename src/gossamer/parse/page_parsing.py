@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_DETAIL_CHARS = 200
 MAX_HEADER_CHARS = 1_000
+MAX_ALTERNATES = 300
 MAX_UNPACKED_BYTES = 50 << 20
 """Size of a decompressed body. sitemaps.org allows sitemaps of this size."""
 DEFAULTS = Rules()
@@ -89,8 +90,9 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
     if not LINKING.isdisjoint(page.headers):
         counts = Counter(refused)
         told = header_links(page.url, page.headers, rules.urls, counts)
-        links, refused = merge_links(links, told.links), dict(counts)
-        canonical, alternates = canonical or told.canonical, (*alternates, *told.alternates)
+        links, refused = merge_links(links, told.links, rules.max_links), dict(counts)
+        canonical = canonical or told.canonical
+        alternates = (*alternates, *told.alternates)[:MAX_ALTERNATES]
     limit = rules.max_text_chars
     longest = max(len(parsed.text or ""), len(parsed.main_text or ""))
     if robots.nofollow:

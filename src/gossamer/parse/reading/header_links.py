@@ -91,17 +91,24 @@ def header_links(
         language = tag_of(parameters.get("hreflang", ""))
         if "alternate" in relations and language and target and len(alternates) < MAX_LINKS:
             alternates.append((language, target))
+        title = parameters.get("title", "").replace("\0", "")
         for relation in relations:
-            references.add(written, short(parameters.get("title"), MAX_TITLE_CHARS), relation)
+            references.add(written, short(title, MAX_TITLE_CHARS), relation)
     return HeaderLinks(canonical, tuple(alternates), references.links(url, url, rules, refused))
 
 
-def merge_links(links: tuple[Link, ...], more: tuple[Link, ...]) -> tuple[Link, ...]:
-    """Add links to those of a page, each target once. A relation in LEADING replaces others."""
+def merge_links(links: tuple[Link, ...], more: tuple[Link, ...], most: int) -> tuple[Link, ...]:
+    """Add links to those of a page, each target once, up to `most` in all.
+
+    A relation in LEADING replaces others.
+    """
     merged = {link.dst: link for link in links}
     for link in more:
-        known = merged.setdefault(link.dst, link)
-        if link.relation in LEADING and known.relation not in LEADING:
+        known = merged.get(link.dst)
+        if known is None:
+            if len(merged) < most:
+                merged[link.dst] = link
+        elif link.relation in LEADING and known.relation not in LEADING:
             merged[link.dst] = known._replace(relation=link.relation)
     return tuple(merged.values())
 
