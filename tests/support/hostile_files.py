@@ -118,6 +118,8 @@ RTF: Made = {
         f'{{\\field{{\\*\\fldinst HYPERLINK "{SITE}"}}\\fldrslt x}}', "{\\rtf1 "
     ),
     "a title": lambda: filled("\\'e4", "{\\rtf1 {\\info{\\title "),
+    "notes in each other": lambda: filled("{\\footnote x", "{\\rtf1 "),
+    "alternatives in each other": lambda: filled("{\\upr{\\*\\ud ", "{\\rtf1 "),
     "pictures of two gigabytes": lambda: filled("\\bin2000000000", "{\\rtf1 "),
 }
 MARKDOWN: Made = {
