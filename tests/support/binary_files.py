@@ -71,6 +71,12 @@ def zipped(files: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
+def with_members(archive: bytes, files: Mapping[str, str | bytes]) -> bytes:
+    """The archive with further members, or with others in place of its own."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return zipped({name: opened.read(name) for name in opened.namelist()} | files)
+
+
 def relations(**targets: str) -> str:
     """Id to `kind target`; a target that is a URL is external."""
     rows = []

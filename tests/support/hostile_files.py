@@ -88,11 +88,15 @@ ZIP: Made = {
     "DOCX: empty paragraphs": lambda: docx("<w:p></w:p>" * 1_000_000),
     "DOCX: entities": lambda: docx(f"{LAUGHTER}&a12;"),
     "DOCX: links in each other": lambda: docx("<w:hyperlink r:id='l'>" * 900_000, l="hyperlink x"),
+    "DOCX: fields in each other": lambda: docx("<w:fldChar w:fldCharType='begin'/>" * 500_000),
+    "DOCX: text boxes in each other": lambda: docx("<w:p><w:t>x</w:t><w:txbxContent>" * 300_000),
+    "DOCX: chunks": lambda: docx("<w:altChunk r:id='s'/>" * 500_000),
     "DOCX: tabs": lambda: docx("<w:p>" + "<w:tab/>" * 2_000_000),
     "XLSX: cells": lambda: xlsx("<row>" + "<c><v>1</v></c>" * 1_500_000),
     "XLSX: strings": lambda: xlsx("<row/>", "<si><t>x</t></si>" * 1_500_000),
     "ODT: spaces": lambda: odt("<text:p>" + "<text:s/>" * 2_000_000),
     "EPUB: chapters": lambda: epub(*["<html>" + "<b>" * 500] * 1_000),
+    "EPUB: chapters of empty elements": lambda: epub(*["<b></b>" * 100_000] * 60),
 }
 PDF: Made = {
     "pages in circles": lambda: pdf(
@@ -131,6 +135,10 @@ MARKDOWN: Made = {
     "code without end": lambda: b" ".join(b"`" * number for number in range(2_800)),
     "a table": lambda: filled("|", "|\n|-|-|\n"),
     "definitions": lambda: numbered("[{}]: /x\n"),
+    "a long definition": lambda: filled("[a]", f"[a]: {SITE}{'x' * 9_000}\n\n"),
+    "HTML in each other": lambda: filled("<b><p>"),
+    "front matter": lambda: filled("a: [", "---\n", "\n---\n"),
+    "tables of TOML": lambda: b"+++\n" + b"[" * 19_000 + b"\n+++\n",
 }
 JSON: Made = {
     "lists in each other": lambda: filled("["),

@@ -87,7 +87,8 @@ FILES = {
     ),
     "application/rtf": RTF,
     "text/markdown": b"---\ntitle: T\ndate: 2024-05-06\n---\n# a\n[b](https://c.example/ 'd')"
-    b" `e`\n\n- f\n\n| g | h |\n|---|---|\n| i | <j> |\n",
+    b" `e`\n\n- f\n\n| g | h |\n|---|---|\n| i | <j> |\n\n<details><summary>k</summary>\n\n*l*\n"
+    b"</details>\n\n```\nm\n  n\n```\n",
     "application/json": b'{"title": "T", "author": [{"name": "Ann"}], "a": ["\\ud800", 1e999, null,'
     b' "https://example.org/j"]}',
     "text/xml": b"<?xml version='1.0'?><a><title>T</title>b<c d='https://example.org/'/>&amp;</a>",

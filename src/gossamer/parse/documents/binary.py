@@ -52,7 +52,7 @@ _READERS = {
     "pdf": "pdf:read_pdf",
     "rtf": "rtf:read_rtf",
     "zip": "zip_documents:read_zip",
-    "markdown": "text_formats:read_markdown",
+    "markdown": "markdown:read_markdown",
     "json": "text_formats:read_json",
     "xml": "text_formats:read_xml",
     "image": "image:read_image",

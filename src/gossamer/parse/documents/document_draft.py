@@ -69,6 +69,16 @@ class BinaryDocument(Struct, frozen=True, kw_only=True):
     links: tuple[FileLink, ...] = ()
 
 
+class Mark(NamedTuple):
+    """How far a draft was when it was marked."""
+
+    lines: int
+    links: int
+    headings: int
+    room: int
+    truncated: bool
+
+
 class Unsupported(Exception):
     """The file is intact, but no reader supports it; the message says why."""
 
@@ -106,6 +116,24 @@ class Draft:
                 self._lines.append(line[: self.room])
                 self.room -= len(line) + 1
         return not self.truncated
+
+    def is_full(self) -> bool:
+        """Whether no further text is taken, for lack of room or of time."""
+        self.truncated = self.truncated or time.process_time() > self._until_s
+        return self.truncated
+
+    def mark(self) -> Mark:
+        """Return a mark, to which `return_to` returns."""
+        lines, links, headings = map(len, (self._lines, self._links, self.headings))
+        return Mark(lines, links, headings, self.room, self.truncated)
+
+    def return_to(self, mark: Mark) -> None:
+        """Forget all text, headings and links that were added since a mark."""
+        del self._lines[mark.lines :]
+        del self.headings[mark.headings :]
+        for url in list(self._links)[mark.links :]:
+            del self._links[url]
+        self.room, self.truncated = mark.room, mark.truncated
 
     def head(self, heading: str) -> None:
         heading = " ".join(heading.split())[:MAX_HEADING_CHARS]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from gossamer.parse.documents.document_draft import Broken
-from gossamer.parse.documents.xml_markup import Vocabulary, Walk, parse_xml
+from gossamer.parse.documents.html_markup import HtmlWalk
+from gossamer.parse.documents.xml_markup import parse_xml
 from gossamer.parse.documents.xmp import PACKAGE, read_fields
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,19 +21,9 @@ if TYPE_CHECKING:
 
 MAX_CHAPTERS = 2_000
 
-_BLOCKS = """address article aside blockquote body br caption dd details div dl dt figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td tfoot th
-    thead tr ul"""
-_XHTML = Vocabulary(
-    hidden=frozenset(("head", "math", "script", "style", "svg")),
-    blocks=frozenset(_BLOCKS.split()),
-    headings=frozenset(("h1", "h2", "h3")),
-)
-_LINKS = {"a": lambda attributes: attributes.get("href")}
-
 
 def read_epub(archive: Archive, draft: Draft) -> None:
-    """Read the chapters into the draft; those with errors are counted in its `detail`.
+    """Read the chapters into the draft; those that cannot be read are counted in its `detail`.
 
     Raises Broken if there is no readable package document.
     """
@@ -40,14 +32,24 @@ def read_epub(archive: Archive, draft: Draft) -> None:
     draft.metadata.update(read_fields(xml, PACKAGE))
     unread: list[Broken] = []
     for chapter in _spine(xml, posixpath.dirname(package))[:MAX_CHAPTERS]:
-        if draft.truncated:
+        if draft.is_full():
             return
         try:
-            Walk(_XHTML, draft, _LINKS).read(archive.read(chapter))
+            _read_chapter(archive.read(chapter), draft)
         except Broken as error:
             unread.append(error)
     if unread:
         draft.detail = f"{len(unread)} chapters have errors: {unread[0]}"
+
+
+def _read_chapter(body: bytes, draft: Draft) -> None:
+    """Read a chapter. What is not well-formed is read as reading systems do, as HTML."""
+    start = draft.mark()
+    try:
+        HtmlWalk(draft).read(body)
+    except Broken:
+        draft.return_to(start)
+        HtmlWalk(draft).read_html(decode(body, None)[0])
 
 
 def _package(archive: Archive) -> str:

@@ -10,14 +10,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gossamer.parse.documents.document_draft import Broken
-from gossamer.parse.documents.office import main_part, relations, target_in
+from gossamer.parse.documents.office_package import main_part, relations, target_in
 from gossamer.parse.documents.xml_markup import Enough, parse_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gossamer.parse.documents.document_draft import Draft
-    from gossamer.parse.documents.office import Relations
+    from gossamer.parse.documents.office_package import Relations
     from gossamer.parse.documents.zip_archive import Archive
 
 MAX_CELLS = 1_000_000

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_TAGS = 1_000_000
 """Tags read per file, which takes 2 s; the text is usually complete long before."""
+MAX_OPEN_LINKS = 100
+"""Links in each other among which the one that ends is looked for."""
 
 _CHUNK_BYTES = 65_536
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})""")
@@ -42,21 +44,43 @@ class Vocabulary(NamedTuple):
 
     `text`: only characters inside these are text; None: all characters are. `hidden`: their content
     is ignored. `blocks`: a line ends where they start and where they end. `gaps`: they become white
-    space. `headings`: blocks whose text is a heading.
+    space, `signs`: they become characters. `headings`: blocks whose text is a heading. `asides`:
+    notes and text boxes, whose lines follow the line in which they stand. `lines`: line feeds in
+    them end a line.
     """
 
     text: frozenset[str] | None = None
     hidden: frozenset[str] = frozenset()
     blocks: frozenset[str] = frozenset()
     gaps: frozenset[str] = frozenset()
+    signs: Mapping[str, str] = {}
     headings: frozenset[str] = frozenset()
+    asides: frozenset[str] = frozenset()
+    lines: frozenset[str] = frozenset()
+
+
+class _Link(NamedTuple):
+    """An open link: the element that ends it, its target, and its text so far."""
+
+    element: str
+    url: str
+    anchor: list[str]
+
+
+class _Line(NamedTuple):
+    """The line around an aside, which goes on after it."""
+
+    pieces: list[str]
+    heading: bool
+    in_text: int
 
 
 class Walk:
     """Adds the text, headings and links of one XML file to a draft.
 
     `links` maps the name of a link element to a function from its attributes to its target.
-    `heading` decides for any element whether it makes the open block a heading.
+    `heading` decides for any element whether it makes the open block a heading. While `muted`,
+    characters are not text.
     """
 
     def __init__(
@@ -73,25 +97,40 @@ class Walk:
         self._line: list[str] = []
         self._heading = False
         self._in_text = 0
+        self._in_lines = 0
         self._hidden = 0
-        self._open_links: list[tuple[str, str, list[str]]] = []
+        self.muted = False
+        self._open_links: list[_Link] = []
+        self._outer_lines: list[_Line] = []
+        self._waiting: list[str] = []
+
+    def hides(self, name: str, attributes: Mapping[str, str]) -> bool:  # noqa: ARG002  # for subclasses
+        """Whether the content of an element is ignored."""
+        return name in self._vocabulary.hidden
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         words = self._vocabulary
-        if self._hidden or name in words.hidden:
+        if self._hidden or self.hides(name, attributes):
             self._hidden += 1
             return
         if name in words.blocks:
-            self._break()
+            self.end_line()
             self._heading = name in words.headings
         elif name in words.gaps:
-            self._add(" ")
+            self.add(" ")
+        elif name in words.signs:
+            self.add(words.signs[name])
+        elif name in words.asides:
+            self._outer_lines.append(_Line(self._line, self._heading, self._in_text))
+            self._line, self._heading, self._in_text = [], False, 0
         if words.text is not None and name in words.text:
             self._in_text += 1
+        if name in words.lines:
+            self._in_lines += 1
         if self._is_heading is not None and self._is_heading(name, attributes):
             self._heading = True
         if (target := self._links.get(name)) is not None:
-            self._open_links.append((name, target(attributes) or "", []))
+            self.open_link(name, target(attributes) or "")
 
     def end(self, name: str) -> None:
         if self._hidden:
@@ -100,33 +139,65 @@ class Walk:
         words = self._vocabulary
         if words.text is not None and name in words.text:
             self._in_text -= 1
-        if self._open_links and self._open_links[-1][0] == name:
-            _, url, anchor = self._open_links.pop()
-            self._draft.link(url, "".join(anchor))
+        if name in words.lines:
+            self._in_lines -= 1
+        if name in self._links:
+            self.close_link(name)
         if name in words.blocks:
-            self._break()
+            self.end_line()
             self._heading = False
+        elif name in words.asides and self._outer_lines:
+            self.end_line()
+            self._line, self._heading, self._in_text = self._outer_lines.pop()
+            if not self._line:
+                self.end_line()
 
     def characters(self, text: str) -> None:
-        if not self._hidden and (self._in_text or self._vocabulary.text is None):
-            self._add(text)
+        if self._hidden or self.muted or not (self._in_text or self._vocabulary.text is None):
+            return
+        if self._in_lines and "\n" in text:
+            *lines, text = text.split("\n")
+            for line in lines:
+                self.add(line)
+                self.end_line()
+        self.add(text)
 
-    def _add(self, text: str) -> None:
+    def open_link(self, element: str, url: str) -> None:
+        self._open_links.append(_Link(element, url, []))
+
+    def close_link(self, element: str) -> None:
+        """Close the innermost link of an element, and those in it that were not closed."""
+        opened = self._open_links
+        for index in range(len(opened) - 1, max(-1, len(opened) - MAX_OPEN_LINKS), -1):
+            if opened[index].element == element:
+                for link in opened[index:]:
+                    self._draft.link(link.url, "".join(link.anchor))
+                del opened[index:]
+                return
+
+    def add(self, text: str) -> None:
+        """Add to the open line, unless it is hidden there."""
+        if self._hidden or self.muted:
+            return
         self._line.append(text)
         if self._open_links:
-            anchor = self._open_links[-1][2]
+            anchor = self._open_links[-1].anchor
             if len(anchor) < MAX_ANCHOR_CHARS:
                 anchor.append(text)
 
-    def _break(self) -> None:
-        if not self._line:
-            return
+    def end_line(self) -> None:
+        """End the open line. Raises Enough if text was left out."""
         line = "".join(self._line)
         self._line.clear()
-        if self._heading:
+        if line and self._heading:
             self._draft.head(line[:MAX_HEADING_CHARS])
-        if not self._draft.say(line):
-            raise Enough
+        if self._outer_lines:
+            self._waiting.append(line)
+            return
+        for each in (line, *self._waiting):
+            if each and not self._draft.say(each):
+                raise Enough
+        self._waiting.clear()
 
     def read(self, xml: bytes) -> None:
         """Read a file. Raises Broken at the first error; what preceded it is in the draft."""
@@ -135,11 +206,17 @@ class Walk:
         except Enough:
             return
         except Broken:
-            with suppress(Enough):
-                self._break()
+            self.finish()
             raise
+        self.finish()
+
+    def finish(self) -> None:
+        """End all lines that are open, where the file ends."""
         with suppress(Enough):
-            self._break()
+            while self._outer_lines:
+                self.end_line()
+                self._line, self._heading, self._in_text = self._outer_lines.pop()
+            self.end_line()
 
 
 def _ignore(_: str) -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.parse.documents.document_draft import Broken, Unsupported
+from gossamer.parse.documents.docx import read_docx
 from gossamer.parse.documents.epub import read_epub
-from gossamer.parse.documents.office import read_docx, read_open_document, read_pptx
+from gossamer.parse.documents.open_document import read_open_document
+from gossamer.parse.documents.pptx_slides import read_pptx
+from gossamer.parse.documents.word_chunks import read_chunk
 from gossamer.parse.documents.xlsx_sheets import read_xlsx
 from gossamer.parse.documents.zip_archive import opened
 
@@ -29,7 +32,7 @@ _XLSX = f"{_OFFICE}.spreadsheetml.sheet"
 _MAX_MIMETYPE_BYTES = 100
 
 _READERS: Mapping[str, Callable[[Archive, Draft], None]] = {
-    _DOCX: read_docx,
+    _DOCX: lambda archive, draft: read_docx(archive, draft, read_chunk),
     _PPTX: read_pptx,
     _XLSX: read_xlsx,
     _EPUB: read_epub,
@@ -41,11 +44,17 @@ _MAIN_PARTS = {
     "wordprocessingml.document.main": _DOCX,
     "wordprocessingml.template.main": _DOCX,
     "ms-word.document.macroEnabled.main": _DOCX,
+    "ms-word.template.macroEnabledTemplate.main": _DOCX,
     "presentationml.presentation.main": _PPTX,
     "presentationml.slideshow.main": _PPTX,
+    "presentationml.template.main": _PPTX,
     "ms-powerpoint.presentation.macroEnabled.main": _PPTX,
+    "ms-powerpoint.slideshow.macroEnabled.main": _PPTX,
+    "ms-powerpoint.template.macroEnabled.main": _PPTX,
     "spreadsheetml.sheet.main": _XLSX,
+    "spreadsheetml.template.main": _XLSX,
     "ms-excel.sheet.macroEnabled.main": _XLSX,
+    "ms-excel.template.macroEnabled.main": _XLSX,
 }
 _USUAL_NAMES = {
     "word/document.xml": _DOCX,
