@@ -89,7 +89,8 @@ def _split_json(text: str) -> tuple[dict[str, str], str]:
 
 def _entries(yaml: str) -> Iterator[tuple[str, str | list[str]]]:
     """Yield the entries of a mapping in YAML."""
-    key, items, is_text = "", [], False
+    key, is_text = "", False
+    items: list[str] = []
     for line in (*yaml.split("\n"), "end:"):
         if entry := _ENTRY.match(line):
             if key:
