@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pypdfium2.raw as pdfium
 import pytest
 
-from gossamer.parse.documents import pdf as reader
+from gossamer.parse.documents import pdf_text as reader
 from gossamer.parse.documents.binary import read_binary
 from gossamer.parse.documents.pdf_annotations import MAX_ANNOTATIONS
 from tests.support.binary_files import pdf, shown
@@ -96,6 +96,101 @@ class TestUnmappedGlyphs:
         monkeypatch.setattr(reader, "MAX_JUDGED_CHARS", 1_000)
         document = read(pdf(numbered("many glyphs in words " * count, size=1), font=IDENTITY))
         assert (document.outcome, document.truncated) == ("empty", truncated)
+
+
+def test_names_of_glyphs_that_have_no_code_are_no_text() -> None:
+    """FreeType takes six hexadecimal digits for a code (psnames)."""
+    font = (
+        "/Type /Font /Subtype /Type1 /BaseFont /Own /FirstChar 65 /LastChar 66 "
+        "/Encoding << /Type /Encoding /Differences [65 /u110000 /uFFFFFF] >>"
+    )
+    document = read(pdf(in_courier("text") + shown("AB"), font=font, page=f"{PLAIN} >>"))
+    assert (document.outcome, document.text) == ("parsed", "text")
+
+
+ROWS = (
+    ("The committee reviewed the", "approved the budget for the"),
+    ("annual report and the plan", "coming fiscal year without"),
+    ("for the pier, which was made", "further debate among those"),
+    ("in the winter of last year,", "who were present that day."),
+)
+
+
+def drawn(*lines: tuple[int, int, str]) -> str:
+    return "".join(shown(text, (x, y)) for x, y, text in lines)
+
+
+class TestColumns:
+    def rows(self, x: int = 320) -> list[tuple[int, int, str]]:
+        return [
+            (at, 700 - 14 * n, text)
+            for n, row in enumerate(ROWS)
+            for at, text in zip((60, x), row, strict=True)
+        ]
+
+    def columns(self) -> str:
+        return "\n".join(text for column in zip(*ROWS, strict=True) for text in column)
+
+    def test_that_are_drawn_row_by_row_are_read_one_after_the_other(self) -> None:
+        assert read(pdf(drawn(*self.rows()))).text == self.columns()
+
+    def test_that_are_drawn_one_after_the_other_stay(self) -> None:
+        rows = sorted(self.rows(), key=lambda row: row[0])
+        assert read(pdf(drawn(*rows))).text == self.columns()
+
+    def test_stand_between_what_is_above_and_below(self) -> None:
+        heading = "A heading that is as wide as both of the columns below it together are"
+        above, below = (60, 730, heading), (60, 600, heading.replace("below", "above"))
+        longer = (320, 644, "and one line more of it")
+        text = read(pdf(drawn(above, *self.rows(), longer, below))).text
+        assert text == f"{heading}\n{self.columns()}\n{longer[2]}\n{below[2]}"
+
+    def test_of_narrow_cells_are_a_table(self) -> None:
+        rows = [(x, 700 - 14 * n, f"{x}.{n}") for n in range(9) for x in (60, 200, 320)]
+        assert str(read(pdf(drawn(*rows))).text).startswith("60.0 200.0 320.0\n60.1")
+
+    def test_of_three_rows_are_a_table(self) -> None:
+        text = read(pdf(drawn(*self.rows()[:6]))).text
+        assert str(text).startswith(" ".join(ROWS[0]))
+
+    def test_may_be_three(self) -> None:
+        texts = [f"a line of column {x} of these" for x in range(3)]
+        rows = [(40 + 190 * x, 700 - 14 * n, texts[x]) for n in range(5) for x in range(len(texts))]
+        assert read(pdf(drawn(*rows))).text == "\n".join(text for text in texts for _ in range(5))
+
+
+class TestDirections:
+    def page(self, visual: str, actual: str = "") -> str | None:
+        """The text of a line whose glyphs are drawn from left to right."""
+        font = "/Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 10 0 R"
+        codes = {each: n for n, each in enumerate(sorted(set(visual)), 65)}
+        mapped = "".join(f"<{code:02x}> <{ord(each):04x}>\n" for each, code in codes.items())
+        cmap = (
+            "begincmap 1 begincodespacerange <00> <ff> endcodespacerange\n"
+            f"{len(codes)} beginbfchar\n{mapped}endbfchar endcmap"
+        )
+        glyphs = "".join(f"{codes[each]:02x}" for each in visual)
+        content = f"BT /F 12 Tf 50 600 Td <{glyphs}> Tj ET\n"
+        if actual:
+            code = "feff" + actual.encode("utf-16-be").hex()
+            content = f"/Span << /ActualText <{code}> >> BDC\n{content}EMC\n"
+        stream = f"<< /Length {len(cmap)} >> stream\n{cmap}\nendstream"
+        return read(pdf(content, font=font, extra=[stream])).text
+
+    def test_words_against_the_line_are_in_order(self) -> None:
+        assert self.page("הפיח למנל Queen Mary העיגה") == "הגיעה Queen Mary לנמל חיפה"
+        assert self.page("The word םלוע םולש means two words") == (
+            "The word שלום עולם means two words"
+        )
+
+    def test_numbers_keep_their_place(self) -> None:
+        assert self.page("הפיח 12 34 למנל") == "לנמל 34 12 חיפה"
+
+    def test_forms_of_letters_are_letters(self) -> None:
+        assert self.page("\ufedf\ufeb4\ufefc\ufee1"[::-1]) == "لسلام"
+
+    def test_letters_that_run_backwards_are_turned(self) -> None:
+        assert self.page("םלוע םולש", "שלום עולם") == "שלום עולם"
 
 
 FIELDS = [

@@ -22,7 +22,11 @@ import pypdfium2.raw as c
 
 from gossamer.parse.documents.document_draft import MAX_HEADINGS, Broken, Draft, Unsupported
 from gossamer.parse.documents.pdf_annotations import opened_form, texts
+from gossamer.parse.documents.pdf_directions import ordered
+from gossamer.parse.documents.pdf_hyphens import Hyphens
+from gossamer.parse.documents.pdf_text import characters, lines_of, read_text
 from gossamer.parse.documents.xmp import read_xmp
+from gossamer.parse.reading.titles import says_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,21 +44,11 @@ the page for each link. 3 million take 0.1 s."""
 MAX_URL_BYTES = 4_096
 MAX_TITLE_PAGE_CHARS = 2_000
 MAX_PRINTED_TITLE_CHARS = 200
-MAX_JUDGED_CHARS = 500_000
-"""Characters read of a page with unmapped glyphs. It takes 0.8 s; pages have a few thousand."""
-MAX_STRANGE = 1 / 20
-"""Largest share of strange characters among those of unmapped glyphs that may be text after all:
-ligatures, such as those of TeX. The space, which is one in six, is strange in other fonts."""
 MAX_OUTLINE_DEPTH = 1
 
 _KEYS = {"Title": "title", "Author": "author", "CreationDate": "published", "ModDate": "modified"}
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
-_LIGATURE = re.compile("[\ufb00-\ufb05]")
-_HYPHEN = re.compile("[\x02\xad\ufffe]\\s*")
-"""PDFium's mark for a hyphen at the end of a line (CPDF_TextPage), and those of older versions."""
 _GOES_ON = re.compile("\x02|[\r\n]+[./_?=&%#~-]")
 """What follows a URL that continues on the next line."""
-_NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 
 
 def read_pdf(body: bytes, draft: Draft) -> None:
@@ -64,20 +58,19 @@ def read_pdf(body: bytes, draft: Draft) -> None:
         _read_metadata(document, draft)
         draft.pages = len(document)
         deadline = time.process_time() + MAX_CPU_S
+        hyphens = Hyphens()
         unreadable = 0
         for number, page in _pages(document):
             with closing(page), closing(page.get_textpage()) as text_page:
-                text = text_page.get_text_bounded()
-                if unmapped := _unmapped(text_page, text):
-                    unreadable += 1
-                    characters = enumerate(_characters(text_page, MAX_JUDGED_CHARS))
-                    text = "".join(" " if n in unmapped else each for n, each in characters)
-                if number == 0 and "title" not in draft.metadata:
-                    draft.metadata["title"] = _largest(text_page, unmapped)
-                for line in _lines("\n".join((text, *dict.fromkeys(texts(page, form))))):
+                text = read_text(text_page)
+                unreadable += bool(text.unmapped)
+                if number == 0 and _lacks_title(draft):
+                    draft.metadata["title"] = _largest(text_page, text.unmapped)
+                shown = hyphens.joined("\n".join((text.text, *dict.fromkeys(texts(page, form)))))
+                for line in lines_of(shown):
                     draft.say(line)
                 _read_links(document, page, text_page, draft)
-                draft.truncated |= bool(unmapped) and text_page.count_chars() > MAX_JUDGED_CHARS
+                draft.truncated |= text.is_cut
             if draft.truncated:
                 break
             if time.process_time() > deadline:
@@ -146,56 +139,39 @@ def _outline(document: pdfium.PdfDocument) -> Iterator[str]:
             yield raw.raw.decode("utf-16-le", "replace").strip("\0 ")
 
 
-def _lines(text: str) -> list[str]:
-    text = _HYPHEN.sub("", text)
-    if _LIGATURE.search(text):
-        text = text.translate(_LIGATURES)
-    return _NOT_TEXT.sub(" ", text.replace("\r\n", "\n").replace("\n\n", "\n")).split("\n")
-
-
-def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
-    """Return the places of glyphs that fonts do not map to characters (ISO 32000-1 §9.10.2).
-
-    PDFium returns their codes as characters. If few of these are control characters or of private
-    use, they are text: fonts with their own names of glyphs mostly have the codes of ASCII.
-    """
-    if not _NOT_TEXT.search(_HYPHEN.sub("", text)):
-        return set()
-    judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
-    places = [place for place in judged if c.FPDFText_HasUnicodeMapError(text_page, place) == 1]
-    codes = "".join(chr(c.FPDFText_GetUnicode(text_page, place)) for place in places)
-    return set(places) if len(_NOT_TEXT.findall(codes)) > MAX_STRANGE * len(codes) else set()
-
-
-def _characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
-    """Return the first characters of a page, one for each place.
-
-    PDFium's own texts omit NULs, so they cannot be used to find places.
-    """
-    places = range(min(text_page.count_chars(), limit))
-    return "".join(chr(c.FPDFText_GetUnicode(text_page, place)) for place in places)
-
-
 def _largest(text_page: pdfium.PdfTextPage, unmapped: set[int]) -> str:
     """Return the printed title: the first lines in the largest type, if it is larger than most.
 
     Lines with an unmapped glyph are ignored.
     """
-    lines: list[tuple[float, str]] = []
+    lines: list[_PrintedLine] = []
     at, box = 0, c.FS_RECTF()
-    for line in _characters(text_page, MAX_TITLE_PAGE_CHARS).split("\r\n"):
+    for line in characters(text_page, MAX_TITLE_PAGE_CHARS).split("\r\n"):
         first = at + len(line) - len(line.lstrip())  # a space has no height
         readable = line.strip() and unmapped.isdisjoint(range(at, at + len(line)))
         if readable and c.FPDFText_GetLooseCharBox(text_page, first, box):
-            lines.append((box.top - box.bottom, line.replace("\0", "")))
+            lines.append(_PrintedLine(box.top - box.bottom, at, line))
         at += len(line) + 2
     if not lines:
         return ""
-    heights = sorted(height for height, _ in lines)
-    enough = max(heights[-1] * 0.95, heights[len(heights) // 2] * 1.2)
-    large = dropwhile(lambda line: line[0] < enough, lines)
-    title = " ".join(line for _, line in takewhile(lambda line: line[0] >= enough, large))
-    return " ".join(_lines(title)) if len(title) <= MAX_PRINTED_TITLE_CHARS else ""
+    heights = sorted(line.height for line in lines)
+    enough = max(heights[-1] * 0.95, heights[(len(heights) - 1) // 2] * 1.2)
+    large = dropwhile(lambda line: line.height < enough, lines)
+    title = " ".join(
+        ordered(text_page, line.text, line.start)
+        for line in takewhile(lambda line: line.height >= enough, large)
+    )
+    return (
+        " ".join(lines_of(Hyphens().joined(title))) if len(title) <= MAX_PRINTED_TITLE_CHARS else ""
+    )
+
+
+class _PrintedLine(NamedTuple):
+    """A line of a page: how high its type is, and the place of its first character."""
+
+    height: float
+    start: int
+    text: str
 
 
 class _Spot(NamedTuple):
@@ -221,7 +197,7 @@ def _read_links(
         words = text_page.get_text_bounded(*box) if with_anchor else ""
         anchors[url] = f"{anchors.get(url, '')} {words}"
     for url, words in anchors.items():
-        draft.link(url, " ".join(_lines(words)))
+        draft.link(url, " ".join(lines_of(Hyphens().joined(words))))
     if not anchors:
         for url in _urls_in_text(text_page):
             draft.link(url)
@@ -264,3 +240,7 @@ def _urls_in_text(text_page: pdfium.PdfTextPage) -> Iterator[str]:
 
 def _utf16(buffer: ctypes.Array[ctypes.c_ushort]) -> str:
     return bytes(buffer).decode("utf-16-le", "replace").strip("\0 ")
+
+
+def _lacks_title(draft: Draft) -> bool:
+    return says_nothing(draft.metadata.get("title", ""))

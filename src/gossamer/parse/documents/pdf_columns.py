@@ -1,0 +1,165 @@
+"""Columns of a PDF page whose lines were drawn across them.
+
+Most programs draw a column after the other, and PDFium keeps the order of drawing. Some draw row by
+row; PDFium then joins the lines of neighbouring columns to one, which breaks every sentence.
+Columns are found by the gaps within such lines: at least `MIN_ROWS` of them lie above each other,
+nothing crosses them, and what is beside them is as wide as prose. Tables with narrow cells stay
+rows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+import pypdfium2.raw as c
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pypdfium2 as pdfium
+
+MAX_BOXES = 3_000
+"""Boxes of text per page up to which columns are looked for."""
+MAX_GUTTERS = 3
+MIN_ROWS = 4
+MIN_GAP = 1.0
+MIN_WIDTH = 12.0
+"""Smallest gap between columns, and smallest width of a column, in heights of a line."""
+MAX_LOST = 0.01
+"""Largest share of characters that may differ between the columns and the page."""
+
+_FAR = 1e6
+
+
+class _Box(NamedTuple):
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def is_beside(self, other: _Box) -> bool:
+        """Whether two boxes are in the same line."""
+        overlap = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return overlap > 0.5 * min(self.top - self.bottom, other.top - other.bottom)
+
+
+class _Gap(NamedTuple):
+    """A gap in a line, with the boxes that are around it."""
+
+    before: _Box
+    after: _Box
+
+
+class _Region(NamedTuple):
+    """The part of a page that has columns: its gutters, and where it ends above and below."""
+
+    gutters: list[float]
+    bottom: float
+    top: float
+
+
+def text_in_columns(text_page: pdfium.PdfTextPage, text: str) -> str:
+    """Return the text of a page, column by column where its lines cross columns."""
+    region = _region(_boxes(text_page))
+    if region is None:
+        return text
+    parts = [text_page.get_text_bounded(-_FAR, region.top, _FAR, _FAR)]
+    for left, right in pairwise((-_FAR, *region.gutters, _FAR)):
+        parts.append(text_page.get_text_bounded(left, region.bottom, right, region.top))
+    parts.append(text_page.get_text_bounded(-_FAR, -_FAR, _FAR, region.bottom))
+    found = "\r\n".join(part for part in map(str.strip, parts) if part)
+    lost = abs(len("".join(found.split())) - len("".join(text.split())))
+    return found if lost <= MAX_LOST * len(text) else text
+
+
+def _boxes(text_page: pdfium.PdfTextPage) -> list[_Box]:
+    """Return the boxes of a page's text, in the order of drawing, if they are not too many."""
+    count = c.FPDFText_CountRects(text_page, 0, -1)
+    if not 2 * MIN_ROWS <= count <= MAX_BOXES:
+        return []
+    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    return [
+        _Box(left.value, bottom.value, right.value, top.value)
+        for index in range(count)
+        if c.FPDFText_GetRect(text_page, index, left, top, right, bottom)
+    ]
+
+
+def _region(boxes: Sequence[_Box]) -> _Region | None:
+    gaps = [
+        _Gap(before, after)
+        for before, after in pairwise(_joined(boxes))
+        if before.is_beside(after) and after.left > before.right
+    ]
+    gutters: list[float] = []
+    rows: list[_Gap] = []
+    while len(gaps) >= MIN_ROWS and len(gutters) < MAX_GUTTERS:
+        gutter, around = _gutter(gaps)
+        if len(around) < MIN_ROWS or not _is_between_prose(around):
+            break
+        gutters.append(gutter)
+        rows += around
+        gaps = [gap for gap in gaps if not gap.before.right < gutter < gap.after.left]
+    if not gutters:
+        return None
+    top = max(max(gap.before.top, gap.after.top) for gap in rows)
+    bottom = min(min(gap.before.bottom, gap.after.bottom) for gap in rows)
+    return _extended(boxes, sorted(gutters), bottom, top)
+
+
+def _joined(boxes: Sequence[_Box]) -> list[_Box]:
+    """Join the boxes of words to those of lines, up to the gaps."""
+    lines: list[_Box] = []
+    for box in boxes:
+        last = lines[-1] if lines else None
+        if last is not None and last.is_beside(box):
+            height = max(last.top - last.bottom, box.top - box.bottom)
+            if last.left <= box.left <= last.right + MIN_GAP * height:
+                lines[-1] = _Box(
+                    last.left,
+                    min(last.bottom, box.bottom),
+                    max(last.right, box.right),
+                    max(last.top, box.top),
+                )
+                continue
+        lines.append(box)
+    return lines
+
+
+def _gutter(gaps: Sequence[_Gap]) -> tuple[float, list[_Gap]]:
+    """Return the place that most gaps have in common, and these gaps."""
+    ends = [(gap.before.right, 1) for gap in gaps] + [(gap.after.left, -1) for gap in gaps]
+    ends.sort()
+    depth = deepest = 0
+    place = 0.0
+    for number, (at, step) in enumerate(ends):
+        depth += step
+        if depth > deepest:
+            deepest, place = depth, (at + ends[number + 1][0]) / 2
+    return place, [gap for gap in gaps if gap.before.right < place < gap.after.left]
+
+
+def _is_between_prose(gaps: Sequence[_Gap]) -> bool:
+    height = median(gap.before.top - gap.before.bottom for gap in gaps)
+    widths = [median(box.right - box.left for box in side) for side in zip(*gaps, strict=True)]
+    return min(widths) >= MIN_WIDTH * height
+
+
+def _extended(
+    boxes: Sequence[_Box], gutters: list[float], bottom: float, top: float
+) -> _Region | None:
+    """Extend a region up and down to the next text that crosses a gutter.
+
+    Return None if there is such text within the region, or beside its other text.
+    """
+    crossing = [box for box in boxes if any(box.left < x < box.right for x in gutters)]
+    above = min((box.bottom for box in crossing if box.bottom >= top), default=_FAR)
+    below = max((box.top for box in crossing if box.top <= bottom), default=-_FAR)
+    if any(box.top > below and box.bottom < above for box in crossing):
+        return None
+    inside = [box for box in boxes if box.top <= above and box.bottom >= below]
+    highest, lowest = max(box.top for box in inside), min(box.bottom for box in inside)
+    return _Region(gutters, (below + lowest) / 2, (above + highest) / 2)

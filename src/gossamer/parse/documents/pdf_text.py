@@ -1,0 +1,89 @@
+"""The text of a PDF page: which glyphs are characters, and in which order they are read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import pypdfium2.raw as c
+
+from gossamer.parse.documents.pdf_columns import text_in_columns
+from gossamer.parse.documents.pdf_directions import RIGHT_TO_LEFT, ordered
+
+if TYPE_CHECKING:
+    import pypdfium2 as pdfium
+
+MAX_JUDGED_CHARS = 500_000
+"""Characters that are read one by one, of a page with unmapped glyphs or with text from right to
+left. It takes 0.8 s; pages have a few thousand."""
+MAX_STRANGE = 1 / 20
+"""Largest share of strange characters among those of unmapped glyphs that may be text after all:
+ligatures, such as those of TeX. The space, which is one in six, is strange in other fonts."""
+
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
+_LIGATURE = re.compile("[\ufb00-\ufb05]")
+_HYPHEN = re.compile("[\x02\xad\ufffe]\\s*")
+"""Marks for a hyphen at the end of a line (`pdf_hyphens.py`)."""
+_NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
+_END_OF_UNICODE = 0x110000
+
+
+class PageText(NamedTuple):
+    """The text of a page, with PDFium's marks for hyphens at the ends of lines.
+
+    `unmapped` are the places of glyphs that are no characters. `is_cut`: there is more text.
+    """
+
+    text: str
+    unmapped: set[int]
+    is_cut: bool = False
+
+
+def read_text(text_page: pdfium.PdfTextPage) -> PageText:
+    text = text_page.get_text_bounded()
+    unmapped = _unmapped(text_page, text)
+    is_reordered = RIGHT_TO_LEFT.search(text) is not None
+    if not unmapped and not is_reordered:
+        return PageText(text_in_columns(text_page, text), unmapped)
+    found = characters(text_page, MAX_JUDGED_CHARS)
+    if unmapped:
+        found = "".join(" " if n in unmapped else each for n, each in enumerate(found))
+    if is_reordered:
+        found = ordered(text_page, found)
+    return PageText(found, unmapped, text_page.count_chars() > MAX_JUDGED_CHARS)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text, whose hyphens are joined, without what is no text."""
+    if _LIGATURE.search(text):
+        text = text.translate(_LIGATURES)
+    return _NOT_TEXT.sub(" ", text.replace("\r\n", "\n").replace("\n\n", "\n")).split("\n")
+
+
+def characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
+    """Return the first characters of a page, one for each place.
+
+    PDFium's own texts omit NULs, so they cannot be used to find places.
+    """
+    places = range(min(text_page.count_chars(), limit))
+    return "".join(_character(text_page, place) for place in places)
+
+
+def _character(text_page: pdfium.PdfTextPage, place: int) -> str:
+    """Return the character at a place. Names of glyphs may have codes that are none ("u110000")."""
+    code = c.FPDFText_GetUnicode(text_page, place)
+    return chr(code) if code < _END_OF_UNICODE else "\ufffd"
+
+
+def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
+    """Return the places of glyphs that fonts do not map to characters (ISO 32000-1 §9.10.2).
+
+    PDFium returns their codes as characters. If few of these are control characters or of private
+    use, they are text: fonts with their own names of glyphs mostly have the codes of ASCII.
+    """
+    if not _NOT_TEXT.search(_HYPHEN.sub("", text)):
+        return set()
+    judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
+    places = [place for place in judged if c.FPDFText_HasUnicodeMapError(text_page, place) == 1]
+    codes = "".join(_character(text_page, place) for place in places)
+    return set(places) if len(_NOT_TEXT.findall(codes)) > MAX_STRANGE * len(codes) else set()
