@@ -101,7 +101,7 @@ class TestPdf:
             outcome="parsed",
             content_type="application/pdf",
             title="The title",
-            author="Ann",
+            authors=("Ann",),
             text="First line\nsecond line\nPage two",
             published=DATE,
             modified=datetime(2024, 5, 7, tzinfo=UTC),
@@ -149,7 +149,7 @@ class TestPdf:
             pdf(shown("text"), extra=[f"<< /Length {len(packet)} >> stream\n{packet}\nendstream"])
         )
         assert document.title == "From XMP"
-        assert document.author == "Ann, Bob"
+        assert document.authors == ("Ann", "Bob")
         assert document.published == DATE
 
     def test_a_password_is_not_guessed(self) -> None:
@@ -212,7 +212,7 @@ class TestOffice:
             outcome="parsed",
             content_type=DOCX,
             title="The title",
-            author="Ann",
+            authors=("Ann",),
             text="One\nbolder, a link end\nbox\nfield",
             headings=("One",),
             published=DATE,
@@ -226,14 +226,14 @@ class TestOffice:
 
     def test_pptx(self) -> None:
         slide = (
-            "<p:sp><p:nvPr><p:ph type='title'/></p:nvPr><a:p><a:r><a:t>Slide</a:t></a:r></a:p>"
+            "<p:sp><p:nvPr><p:ph type='title'/></p:nvPr><a:p><a:r><a:t>Kelp</a:t></a:r></a:p>"
             "</p:sp><p:sp><a:p><a:r><a:rPr><a:hlinkClick r:id='l'/></a:rPr><a:t>click</a:t></a:r>"
             "<a:r><a:t> here</a:t></a:r></a:p></p:sp>"
         )
         document = read(pptx(slide, "<a:p><a:t>two</a:t></a:p>", l="hyperlink https://a.example/"))
         assert document.content_type == PPTX
-        assert (document.title, document.headings, document.pages) == ("Slide", ("Slide",), 2)
-        assert document.text == "Slide\nclick here\ntwo"
+        assert (document.title, document.headings, document.pages) == ("Kelp", ("Kelp",), 2)
+        assert document.text == "Kelp\nclick here\ntwo"
         assert links(document) == [("https://a.example/", "click")]
 
     def test_xlsx(self) -> None:
@@ -272,7 +272,7 @@ class TestOffice:
             )
         )
         assert document.content_type == ODT
-        assert (document.title, document.author, document.language) == ("T", "Ann", "en")
+        assert (document.title, document.authors, document.language) == ("T", ("Ann",), "en")
         assert (document.published, document.pages) == (DATE, 3)
         assert document.modified == datetime(2024, 5, 7, tzinfo=UTC)
         assert (document.text, document.headings) == ("One\ntwo and a link", ("One",))
@@ -290,14 +290,15 @@ class TestOffice:
                 "<p>caf&eacute; <i>it</i>alic <a href='https://a.example/'>out</a> "
                 "<a href='c1.xhtml'>in</a></p></body></html>",
                 "<html><body><p>two</p></body></html>",
-                meta="<dc:title>Book</dc:title><dc:creator>Ann</dc:creator><dc:creator>Bob"
+                meta="<dc:title>Kelp</dc:title><dc:creator>Ann</dc:creator><dc:creator>Bob"
                 "</dc:creator><dc:date>2024-05-06T07:08:09+02:00</dc:date>"
                 "<dc:language>fr</dc:language>"
                 "<meta property='dcterms:modified'>2024-05-07T00:00:00Z</meta>",
             )
         )
         assert document.content_type == EPUB
-        assert (document.title, document.author, document.language) == ("Book", "Ann, Bob", "fr")
+        assert (document.title, document.language) == ("Kelp", "fr")
+        assert document.authors == ("Ann", "Bob")
         assert (document.published, document.modified) == (
             DATE,
             datetime(2024, 5, 7, tzinfo=UTC),
@@ -383,7 +384,7 @@ def test_markdown() -> None:
         b"    code\n\n| a | b |\n|---|---|\n| c | d |\n"
     )
     document = read(body, "text/markdown")
-    assert (document.title, document.author, document.published) == ("Front", "Ann", DATE)
+    assert (document.title, document.authors, document.published) == ("Front", ("Ann",), DATE)
     assert document.headings == ("One two",)
     assert document.text == "One two\ntext with a link and more alt\ncode\na\nb\nc\nd"
     assert links(document) == [("https://a.example/", "a link")]
@@ -395,7 +396,7 @@ def test_json() -> None:
         b'"n": 1, "deep": [["text"], {"url": "https://a.example/"}]}'
     )
     document = read(body, "application/ld+json")
-    assert (document.title, document.author) == ("H", "Ann")
+    assert (document.title, document.authors) == ("H", ("Ann",))
     assert document.published == datetime(2024, 5, 6, tzinfo=UTC)
     assert document.text == "H\nAnn\n2024-05-06\ntext"
     assert links(document) == [("https://a.example/", "")]
@@ -445,7 +446,7 @@ class TestImages:
             b"RIFF\0\0\0\0WEBPEXIF" + len(tiff).to_bytes(4, "little") + tiff,
         ):
             document = read(body)
-            assert (document.text, document.author) == ("A bridge", "Ann")
+            assert (document.text, document.authors) == ("A bridge", ("Ann",))
             assert document.published == datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 
     def test_the_end_of_a_packet_is_looked_for_once(self) -> None:
@@ -457,7 +458,7 @@ class TestImages:
         document = read(
             png((b"tEXt", b"Title\0Br\xfccke"), (b"iTXt", "Author\0\0\0de\0\0Änn".encode()))
         )
-        assert (document.title, document.author) == ("Brücke", "Änn")
+        assert (document.title, document.authors) == ("Brücke", ("Änn",))
 
     def test_without_metadata_are_empty(self) -> None:
         assert read(png()).outcome == "empty"
@@ -492,7 +493,13 @@ class TestTypes:
 def must_be_a_row(document: BinaryDocument) -> None:
     assert document.outcome in ("parsed", "empty", "unsupported", "failed")
     assert len(document.text or "") <= MAX_CHARS
-    for text in (document.text, document.title, document.author, document.detail, *document.links):
+    for text in (
+        document.text,
+        document.title,
+        *document.authors,
+        document.detail,
+        *document.links,
+    ):
         assert "\0" not in str(text)
         str(text).encode()
     if document.detail is not None:

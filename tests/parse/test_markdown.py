@@ -88,7 +88,7 @@ def test_a_definition_that_is_used_often_costs_no_more() -> None:
 )
 def test_front_matter(front: str) -> None:
     document = read(f"{front}# Heading\n\ntext")
-    assert (document.title, document.author) == ("The quay", "Ann, Bob Ray")
+    assert (document.title, document.authors) == ("The quay", ("Ann", "Bob Ray"))
     assert (document.published, document.language) == (DATE, "en")
     assert document.text == "Heading\ntext"
 

@@ -20,7 +20,7 @@ def test_a_document() -> None:
         outcome="parsed",
         content_type="application/rtf",
         title="Titel über",
-        author="Eva",
+        authors=("Eva",),
         text="Hello bolder wörld 😊.\nПривет\nSee the site now.\nend",
         published=datetime(2020, 5, 6, 7, 8, tzinfo=UTC),
         pages=3,

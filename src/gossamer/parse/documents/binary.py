@@ -133,7 +133,7 @@ def parse_file(content: Content, rules: Rules) -> ParsedPage:
         text=document.text,
         truncated=document.truncated,
         language_hint=document.language,
-        authors=() if document.author is None else (document.author,),
+        authors=document.authors,
         published=document.published,
         modified=document.modified,
         links=references.links(url, url, rules.urls),

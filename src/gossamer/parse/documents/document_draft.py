@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
+from gossamer.parse.reading.authors import split_authors
 from gossamer.parse.reading.dates import END
 from gossamer.parse.reading.language import tag_of
+from gossamer.parse.reading.titles import says_nothing, without_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +26,8 @@ MAX_URL_CHARS = 10_000
 MAX_TITLE_CHARS = 1_000
 MAX_HEADING_CHARS = 500
 MAX_AUTHOR_CHARS = 500
+MAX_FIRST_LINE_CHARS = 120
+"""Longest first line that may be a title."""
 MAX_ANCHOR_CHARS = 200
 MAX_DETAIL_CHARS = 200
 
@@ -58,7 +62,7 @@ class BinaryDocument(Struct, frozen=True, kw_only=True):
     detail: str | None = None
     content_type: str | None = None
     title: str | None = None
-    author: str | None = None
+    authors: tuple[str, ...] = ()
     text: str | None = None
     truncated: bool = False
     headings: tuple[str, ...] = ()
@@ -165,14 +169,16 @@ class Draft:
 
     def finish(self) -> BinaryDocument:
         field = self.metadata.get
-        title = _clean(field("title"), MAX_TITLE_CHARS) or next(iter(self.headings), None)
         text = whole("\n".join(self._lines))
+        title = self._title(text)
         return BinaryDocument(
             outcome="parsed" if text or title else "empty",
             detail=whole(self.detail[:MAX_DETAIL_CHARS]) if self.detail else None,
             content_type=self.content_type or None,
             title=title,
-            author=_clean(field("author"), MAX_AUTHOR_CHARS),
+            authors=tuple(
+                name[:MAX_AUTHOR_CHARS] for name in split_authors(whole(field("author", "")))
+            ),
             text=text,
             truncated=self.truncated,
             headings=tuple(map(whole, self.headings)),
@@ -186,6 +192,20 @@ class Draft:
                 if url.isprintable()
             ),
         )
+
+    def _title(self, text: str) -> str | None:
+        """Return the first of title and headings that says something.
+
+        Without any, it is the first line if that is short and the title says nothing.
+        """
+        given = _clean(self.metadata.get("title"), MAX_TITLE_CHARS)
+        for title in (given, *self.headings):
+            if title and not says_nothing(title):
+                return without_overrides(title)
+        first = text[: MAX_FIRST_LINE_CHARS + 1].partition("\n")[0]
+        if given and len(first) <= MAX_FIRST_LINE_CHARS and not says_nothing(first):
+            return without_overrides(first)
+        return None
 
 
 def whole(text: str) -> str:
@@ -218,8 +238,8 @@ def moment(text: str) -> datetime | None:
 
 
 def joined(names: Iterable[str]) -> str:
-    """Join the names of authors, each once, to one text."""
-    return ", ".join(dict.fromkeys(name for name in map(str.strip, names) if name))
+    """Join the names of authors, each once, to one text of a line each."""
+    return "\n".join(dict.fromkeys(name for name in map(str.strip, names) if name))
 
 
 def _clean(text: str | None, limit: int) -> str | None:
