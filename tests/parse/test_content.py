@@ -103,10 +103,10 @@ def test_what_was_packed_is_unpacked() -> None:
 
 def test_files_of_other_kinds() -> None:
     page = parse_page(
-        Page(URL, {"content-type": "text/markdown"}, b"# Title\n\n[link](http://b.org/x) text"),
+        Page(URL, {"content-type": "text/markdown"}, b"# Quay\n\n[link](http://b.org/x) text"),
         Rules(),
     )
-    assert (page.outcome, page.title, page.headings) == ("parsed", "Title", ("Title",))
+    assert (page.outcome, page.title, page.headings) == ("parsed", "Quay", ("Quay",))
     assert page.links == (Link("http://b.org/x", "link", "a"),)
     broken = parse_page(Page(URL, {"content-type": "application/pdf"}, b"%PDF-1.7 \0"), Rules())
     assert broken.outcome == "failed"

@@ -28,6 +28,7 @@ def drafted(title: str, *headings: str, text: str = "First line\nsecond") -> Dra
         ("\u200b", ["One"], "One"),
         ("plan \u202egnp.exe", [], "plan gnp.exe"),
         ("", ["One"], "One"),
+        ("", ["Title"], "Title"),
         ("", [], None),
     ],
 )

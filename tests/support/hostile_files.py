@@ -149,6 +149,11 @@ JSON: Made = {
     "keys": lambda: json.dumps(dict.fromkeys(range(300_000))).encode(),
     "halves of characters": lambda: filled("\\ud800", '["', '"]'),
 }
+CSV: Made = {
+    "separators": lambda: filled(","),
+    "quotes": lambda: filled('"', "a,b\n"),
+    "rows": lambda: filled("a,b\n"),
+}
 XML: Made = {
     "elements in each other": lambda: filled("<a>"),
     "attributes": lambda: numbered(" a{}='b'", "<a", "/>"),
@@ -178,6 +183,7 @@ CASES: Mapping[str, Made] = {
     "application/rtf": RTF,
     "text/markdown": MARKDOWN,
     "application/json": JSON,
+    "text/csv": CSV,
     "image/png": IMAGE,
     "": BYTES,
 }

@@ -91,6 +91,7 @@ FILES = {
     b"</details>\n\n```\nm\n  n\n```\n",
     "application/json": b'{"title": "T", "author": [{"name": "Ann"}], "a": ["\\ud800", 1e999, null,'
     b' "https://example.org/j"]}',
+    "application/geo+json": b'{"title": "T", "features": [{"name": "a"}]}',
     "text/xml": b"<?xml version='1.0'?><a><title>T</title>b<c d='https://example.org/'/>&amp;</a>",
     "image/jpeg": jpeg(exif(t010E="text", t013B="Ann", t9003="2024:05:06 07:08:09")),
     "image/png": png((b"iTXt", "Author\0\0\0de\0\0Änn".encode()), (b"zTXt", b"Title\0\0x")),
@@ -159,6 +160,8 @@ PAGES = {
     "text/html; charset=koi8-r": b"\xff\xfe" + TITLED_HTML.encode("utf-16-le"),
     "application/xhtml+xml": b"<?xml version='1.0' encoding='koi8-r'?><!DOCTYPE html><html xmlns="
     b"'http://www.w3.org/1999/xhtml'><head><title>x</title></head><body><p>y<br/>z</p></body></html>",
+    "text/csv": b'a;"b\nc"\r\n1;"2 ""3"""\r\n',
+    "text/x-log": b"first\nsecond\n",
     "text/plain; charset=utf-16": "first\nsecond\0".encode("utf-16"),
 }
 

@@ -48,6 +48,9 @@ BINARY_TYPES: Mapping[str, str] = {
 }
 """Media types in lower case, and the kind of file that each stands for."""
 
+JSON_SUFFIX = "+json"
+"""Suffix of media types of files that are written as JSON (RFC 6839 §3.1)."""
+
 _READERS = {
     "pdf": "pdf:read_pdf",
     "rtf": "rtf:read_rtf",
@@ -77,7 +80,7 @@ def read_binary(mime: str, body: bytes, max_chars: int) -> BinaryDocument:
     precedence. A hostile file may take seconds.
     """
     kind = kind_of(mime, body)
-    draft = Draft(max_chars, mime if BINARY_TYPES.get(mime) == kind else _TYPES.get(kind, mime))
+    draft = Draft(max_chars, mime if declared_kind(mime) == kind else _TYPES.get(kind, mime))
     if kind == "ole":
         return draft.finish_unsupported("OLE: Office before 2007, or encrypted")
     if kind not in _READERS:
@@ -107,10 +110,15 @@ def kind_of(mime: str, body: bytes) -> str:
             return kind
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
         return "image"
-    declared = BINARY_TYPES.get(mime, "")
+    declared = declared_kind(mime)
     if b"%PDF-" in start[: len(start) if declared == "pdf" else 5]:
         return "pdf"
     return declared
+
+
+def declared_kind(mime: str) -> str:
+    """Return the kind of file that a media type stands for, by itself or by its suffix; or ""."""
+    return BINARY_TYPES.get(mime) or ("json" if mime.endswith(JSON_SUFFIX) else "")
 
 
 _latest_document = remember_latest(read_binary)

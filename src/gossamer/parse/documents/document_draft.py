@@ -205,7 +205,7 @@ class Draft:
         first = text[: MAX_FIRST_LINE_CHARS + 1].partition("\n")[0]
         if given and len(first) <= MAX_FIRST_LINE_CHARS and not says_nothing(first):
             return without_overrides(first)
-        return None
+        return next(iter(self.headings), None)
 
 
 def whole(text: str) -> str:

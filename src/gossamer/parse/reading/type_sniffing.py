@@ -160,6 +160,8 @@ _JSON_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{")
 _JSON_FEED = (b"jsonfeed.org/version/", b"jsonfeed.org\\/version\\/")
 """The version is required (JSON Feed 1.0 and 1.1), but may be the last member."""
 _JSON_TYPES = frozenset(("application/json", "text/json", "text/plain", "text/html", JSON_FEED))
+_SNIFFED_TEXT = frozenset(("text/html", "text/plain", "text/xml"))
+"""Types of text whose bytes may have any value: their parsers decode them or fail."""
 _WEBM_END = 38
 """Offset up to which the document type of EBML is searched for (§6.2.2)."""
 
@@ -210,8 +212,11 @@ def document_type(content_type: str, body: bytes, *, nosniff: bool = False) -> s
                 return "text/html"
             found = _first((*_FONTS, *_OTHERS), header) or found
         return _kind_of_text(found, start, body)
-    if supplied.startswith("text/") and not nosniff and (other := _not_text(header)):
-        return other
+    if supplied.startswith("text/") and not nosniff:
+        if other := _not_text(header):
+            return other
+        if supplied not in _SNIFFED_TEXT and _text_or_binary(header) == BINARY:
+            return BINARY
     return _kind_of_text(computed_type(content_type, header, nosniff=nosniff), start, body)
 
 
