@@ -74,7 +74,7 @@ def zipped(files: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED)
 def with_members(archive: bytes, files: Mapping[str, str | bytes]) -> bytes:
     """The archive with further members, or with others in place of its own."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        return zipped({name: opened.read(name) for name in opened.namelist()} | files)
+        return zipped({**{name: opened.read(name) for name in opened.namelist()}, **files})
 
 
 def relations(**targets: str) -> str:

@@ -22,6 +22,7 @@ import pypdfium2.raw as c
 
 from gossamer.parse.documents.document_draft import MAX_HEADINGS, Broken, Draft, Unsupported
 from gossamer.parse.documents.pdf_annotations import opened_form, texts
+from gossamer.parse.documents.pdf_columns import Columns
 from gossamer.parse.documents.pdf_directions import ordered
 from gossamer.parse.documents.pdf_hyphens import Hyphens
 from gossamer.parse.documents.pdf_text import characters, lines_of, read_text
@@ -58,11 +59,11 @@ def read_pdf(body: bytes, draft: Draft) -> None:
         _read_metadata(document, draft)
         draft.pages = len(document)
         deadline = time.process_time() + MAX_CPU_S
-        hyphens = Hyphens()
+        columns, hyphens = Columns(), Hyphens()
         unreadable = 0
         for number, page in _pages(document):
             with closing(page), closing(page.get_textpage()) as text_page:
-                text = read_text(text_page)
+                text = read_text(text_page, columns)
                 unreadable += bool(text.unmapped)
                 if number == 0 and _lacks_title(draft):
                     draft.metadata["title"] = _largest(text_page, text.unmapped)

@@ -10,6 +10,7 @@ rows.
 from __future__ import annotations
 
 import ctypes
+import re
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +32,12 @@ MIN_WIDTH = 12.0
 MAX_LOST = 0.01
 """Largest share of characters that may differ between the columns and the page."""
 
+MIN_WORDS = 3
+"""Fewest words of a line, on average."""
+MIN_QUIET = 5
+
 _FAR = 1e6
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class _Box(NamedTuple):
@@ -61,18 +67,50 @@ class _Region(NamedTuple):
     top: float
 
 
-def text_in_columns(text_page: pdfium.PdfTextPage, text: str) -> str:
-    """Return the text of a page, column by column where its lines cross columns."""
+class Columns:
+    """Reads the pages of a document.
+
+    Pages of a document are alike. So after `MIN_QUIET` pages without columns, only every
+    `MIN_QUIET`th is examined, which takes a fifth of the time of a page, until one has columns.
+    """
+
+    def __init__(self) -> None:
+        self._quiet = 0
+        """Pages since the last one with columns."""
+
+    def text_of(self, text_page: pdfium.PdfTextPage, text: str) -> str:
+        """Return the text of the next page, column by column where its lines cross columns."""
+        self._quiet += 1
+        if self._quiet > MIN_QUIET and self._quiet % MIN_QUIET:
+            return text
+        found = _text_in_columns(text_page, text)
+        if found is None:
+            return text
+        self._quiet = 0
+        return found
+
+
+def _text_in_columns(text_page: pdfium.PdfTextPage, text: str) -> str | None:
     region = _region(_boxes(text_page))
     if region is None:
-        return text
-    parts = [text_page.get_text_bounded(-_FAR, region.top, _FAR, _FAR)]
-    for left, right in pairwise((-_FAR, *region.gutters, _FAR)):
-        parts.append(text_page.get_text_bounded(left, region.bottom, right, region.top))
-    parts.append(text_page.get_text_bounded(-_FAR, -_FAR, _FAR, region.bottom))
-    found = "\r\n".join(part for part in map(str.strip, parts) if part)
+        return None
+    columns = [
+        text_page.get_text_bounded(left, region.bottom, right, region.top).strip()
+        for left, right in pairwise((-_FAR, *region.gutters, _FAR))
+    ]
+    if not all(map(_is_prose, columns)):
+        return None
+    above = text_page.get_text_bounded(-_FAR, region.top, _FAR, _FAR).strip()
+    below = text_page.get_text_bounded(-_FAR, -_FAR, _FAR, region.bottom).strip()
+    found = "\r\n".join(part for part in (above, *columns, below) if part)
     lost = abs(len("".join(found.split())) - len("".join(text.split())))
-    return found if lost <= MAX_LOST * len(text) else text
+    return found if lost <= MAX_LOST * len(text) else None
+
+
+def _is_prose(column: str) -> bool:
+    """Whether the lines of a column have words enough to be sentences, not cells of a table."""
+    words = _WORD.findall(column)
+    return len(words) >= MIN_WORDS * (column.count("\n") + 1)
 
 
 def _boxes(text_page: pdfium.PdfTextPage) -> list[_Box]:
@@ -143,9 +181,11 @@ def _gutter(gaps: Sequence[_Gap]) -> tuple[float, list[_Gap]]:
 
 
 def _is_between_prose(gaps: Sequence[_Gap]) -> bool:
-    height = median(gap.before.top - gap.before.bottom for gap in gaps)
-    widths = [median(box.right - box.left for box in side) for side in zip(*gaps, strict=True)]
-    return min(widths) >= MIN_WIDTH * height
+    height: float = median(gap.before.top - gap.before.bottom for gap in gaps)
+    widths: list[float] = [
+        median(box.right - box.left for box in side) for side in zip(*gaps, strict=True)
+    ]
+    return bool(min(widths) >= MIN_WIDTH * height)
 
 
 def _extended(

@@ -16,8 +16,9 @@ MAX_WORDS = 200_000
 MIN_PART_CHARS = 3
 """Shortest part that is compared with words of the document: syllables may be words, too."""
 
-_BROKEN = re.compile("(\\w*)[\x02\ufffe]\\s*(\\w*)")
+_BROKEN = re.compile("(?:\\b(\\w+))?[\x02\ufffe]\\s*(\\w*)")
 """PDFium's mark for a hyphen at the end of a line (CPDF_TextPage), or that of older versions."""
+_MARK = re.compile("[\x02\ufffe]")
 _SOFT = re.compile("\xad\\s*")
 _NUMBERS = re.compile(r"(?<=\d)([-\u2013])[ \t]*[\r\n]+[ \t]*(?=\d)")
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -34,14 +35,15 @@ class Hyphens:
     def joined(self, text: str) -> str:
         """Return the text of the next page with its broken words joined."""
         text = _NUMBERS.sub(r"\1", _SOFT.sub("", text))
+        is_broken = _MARK.search(text) is not None
         if len(self._words) < MAX_WORDS:
-            whole = _BROKEN.sub(" ", text)
-            self._words.update(word.lower() for word in _WORD.findall(whole))
-        return _BROKEN.sub(self._join, text)
+            whole = _BROKEN.sub(" ", text) if is_broken else text
+            self._words.update(_WORD.findall(whole.lower()))
+        return _BROKEN.sub(self._join, text) if is_broken else text
 
     def _join(self, broken: re.Match[str]) -> str:
         before, after = broken[1], broken[2]
-        if not before:
+        if before is None:
             return after
         if after in _CONJUNCTIONS and (before + after).lower() not in self._words:
             return f"{before}- {after}"

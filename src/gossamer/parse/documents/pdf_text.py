@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pypdfium2.raw as c
 
-from gossamer.parse.documents.pdf_columns import text_in_columns
 from gossamer.parse.documents.pdf_directions import RIGHT_TO_LEFT, ordered
 
 if TYPE_CHECKING:
     import pypdfium2 as pdfium
+
+    from gossamer.parse.documents.pdf_columns import Columns
 
 MAX_JUDGED_CHARS = 500_000
 """Characters that are read one by one, of a page with unmapped glyphs or with text from right to
@@ -39,12 +40,12 @@ class PageText(NamedTuple):
     is_cut: bool = False
 
 
-def read_text(text_page: pdfium.PdfTextPage) -> PageText:
+def read_text(text_page: pdfium.PdfTextPage, columns: Columns) -> PageText:
     text = text_page.get_text_bounded()
     unmapped = _unmapped(text_page, text)
     is_reordered = RIGHT_TO_LEFT.search(text) is not None
     if not unmapped and not is_reordered:
-        return PageText(text_in_columns(text_page, text), unmapped)
+        return PageText(columns.text_of(text_page, text), unmapped)
     found = characters(text_page, MAX_JUDGED_CHARS)
     if unmapped:
         found = "".join(" " if n in unmapped else each for n, each in enumerate(found))
