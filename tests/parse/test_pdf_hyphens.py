@@ -20,6 +20,7 @@ from gossamer.parse.documents.pdf_hyphens import Hyphens
         ("X\x02Ray", "X-Ray"),
         ("20-\r\n30 crowns", "20-30 crowns"),
         ("a sea-\r\nb", "a sea-\r\nb"),
+        ("1914\u2013\r\n1918", "1914\u20131918"),
         ("price\x02determining; determining the price", "price-determining; determining the price"),
         ("well\x02known and well-known", "well-known and well-known"),
         ("can\x02not; I can and cannot; not", "cannot; I can and cannot; not"),

@@ -34,7 +34,7 @@ MAX_LOST = 0.01
 
 MIN_WORDS = 3
 """Fewest words of a line, on average."""
-MIN_QUIET = 5
+MIN_QUIET = 3
 
 _FAR = 1e6
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -91,7 +91,10 @@ class Columns:
 
 
 def _text_in_columns(text_page: pdfium.PdfTextPage, text: str) -> str | None:
-    region = _region(_boxes(text_page))
+    count = c.FPDFText_CountRects(text_page, 0, -1)
+    if not text.count("\n") + MIN_ROWS < count <= MAX_BOXES:  # most lines are of one box
+        return None
+    region = _region(_boxes(text_page, count))
     if region is None:
         return None
     columns = [
@@ -113,20 +116,20 @@ def _is_prose(column: str) -> bool:
     return len(words) >= MIN_WORDS * (column.count("\n") + 1)
 
 
-def _boxes(text_page: pdfium.PdfTextPage) -> list[_Box]:
-    """Return the boxes of a page's text, in the order of drawing, if they are not too many."""
-    count = c.FPDFText_CountRects(text_page, 0, -1)
-    if not 2 * MIN_ROWS <= count <= MAX_BOXES:
-        return []
+def _boxes(text_page: pdfium.PdfTextPage, count: int) -> list[_Box]:
+    """Return the boxes of a page's text, in the order of drawing."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    out = tuple(map(ctypes.pointer, (left, top, right, bottom)))
     return [
         _Box(left.value, bottom.value, right.value, top.value)
         for index in range(count)
-        if c.FPDFText_GetRect(text_page, index, left, top, right, bottom)
+        if c.FPDFText_GetRect(text_page, index, *out)
     ]
 
 
 def _region(boxes: Sequence[_Box]) -> _Region | None:
+    if not _may_have_columns(boxes):
+        return None
     gaps = [
         _Gap(before, after)
         for before, after in pairwise(_joined(boxes))
@@ -146,6 +149,15 @@ def _region(boxes: Sequence[_Box]) -> _Region | None:
     top = max(max(gap.before.top, gap.after.top) for gap in rows)
     bottom = min(min(gap.before.bottom, gap.after.bottom) for gap in rows)
     return _extended(boxes, sorted(gutters), bottom, top)
+
+
+def _may_have_columns(boxes: Sequence[_Box]) -> bool:
+    """Whether there are gaps enough; this takes less time than to look at all boxes closely."""
+    rows = 0
+    for (_, bottom, right, top), after in pairwise(boxes):
+        if after[0] - right > MIN_GAP * (top - bottom) and bottom < (after[1] + after[3]) / 2 < top:
+            rows += 1
+    return rows >= MIN_ROWS
 
 
 def _joined(boxes: Sequence[_Box]) -> list[_Box]:

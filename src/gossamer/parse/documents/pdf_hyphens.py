@@ -16,12 +16,15 @@ MAX_WORDS = 200_000
 MIN_PART_CHARS = 3
 """Shortest part that is compared with words of the document: syllables may be words, too."""
 
-_BROKEN = re.compile("(?:\\b(\\w+))?[\x02\ufffe]\\s*(\\w*)")
+_MARK = re.compile("[\x02\ufffe]\\s*")
 """PDFium's mark for a hyphen at the end of a line (CPDF_TextPage), or that of older versions."""
-_MARK = re.compile("[\x02\ufffe]")
 _SOFT = re.compile("\xad\\s*")
-_NUMBERS = re.compile(r"(?<=\d)([-\u2013])[ \t]*[\r\n]+[ \t]*(?=\d)")
-_WORD = re.compile(r"\w+(?:-\w+)*")
+_NUMBERS = re.compile("\r\n(?<=\\d[-\u2013]\r\n)(?=\\d)")
+"""The end of a line within a range of numbers. A pattern that begins with letters is fast."""
+_WORD = re.compile("\\w+(?:-\\w+)*(?:[\x02\ufffe]\\s*\\w+)*")
+"""Words, of which those that are broken differ from all others."""
+_LAST, _FIRST = re.compile(r"\w+\Z"), re.compile(r"\w*")
+MAX_PART_CHARS = 60
 _CONJUNCTIONS = frozenset(("and", "und", "oder", "sowie", "bzw", "och", "eller"))
 """Words before the completing part that do not end other words, as "bis" does in "cannabis"."""
 
@@ -31,23 +34,36 @@ class Hyphens:
 
     def __init__(self) -> None:
         self._words: set[str] = set()
+        self._unread: list[str] = []
+        """Pages whose words are not needed yet."""
 
     def joined(self, text: str) -> str:
         """Return the text of the next page with its broken words joined."""
-        text = _NUMBERS.sub(r"\1", _SOFT.sub("", text))
-        is_broken = _MARK.search(text) is not None
-        if len(self._words) < MAX_WORDS:
-            whole = _BROKEN.sub(" ", text) if is_broken else text
-            self._words.update(_WORD.findall(whole.lower()))
-        return _BROKEN.sub(self._join, text) if is_broken else text
+        text = _NUMBERS.sub("", text)
+        if "\xad" in text:
+            text = _SOFT.sub("", text)
+        self._unread.append(text)
+        first, *others = _MARK.split(text)
+        if not others:
+            return text
+        for page in self._unread:
+            if len(self._words) < MAX_WORDS:
+                self._words.update(_WORD.findall(page.lower()))
+        self._unread.clear()
+        pieces = [first]
+        for other in others:
+            last = _LAST.search(pieces[-1][-MAX_PART_CHARS:])
+            following = _FIRST.match(other)
+            if last is not None and following is not None:
+                pieces.append(self._between(last[0], following[0]))
+            pieces.append(other)
+        return "".join(pieces)
 
-    def _join(self, broken: re.Match[str]) -> str:
-        before, after = broken[1], broken[2]
-        if before is None:
-            return after
+    def _between(self, before: str, after: str) -> str:
+        """Return what is written between the parts of a word."""
         if after in _CONJUNCTIONS and (before + after).lower() not in self._words:
-            return f"{before}- {after}"
-        return f"{before}{'-' if self._stays(before, after) else ''}{after}"
+            return "- "
+        return "-" if self._stays(before, after) else ""
 
     def _stays(self, before: str, after: str) -> bool:
         known, start, end = self._words, before.lower(), after.lower()

@@ -10,6 +10,8 @@ import pypdfium2.raw as c
 from gossamer.parse.documents.pdf_directions import RIGHT_TO_LEFT, ordered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pypdfium2 as pdfium
 
     from gossamer.parse.documents.pdf_columns import Columns
@@ -66,14 +68,13 @@ def characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
 
     PDFium's own texts omit NULs, so they cannot be used to find places.
     """
-    places = range(min(text_page.count_chars(), limit))
-    return "".join(_character(text_page, place) for place in places)
+    return _decoded(text_page, range(min(text_page.count_chars(), limit)))
 
 
-def _character(text_page: pdfium.PdfTextPage, place: int) -> str:
-    """Return the character at a place. Names of glyphs may have codes that are none ("u110000")."""
-    code = c.FPDFText_GetUnicode(text_page, place)
-    return chr(code) if code < _END_OF_UNICODE else "\ufffd"
+def _decoded(text_page: pdfium.PdfTextPage, places: Iterable[int]) -> str:
+    """Return the characters at places. Names of glyphs may have codes that are none ("u110000")."""
+    codes = [c.FPDFText_GetUnicode(text_page, place) for place in places]
+    return "".join([chr(code) if code < _END_OF_UNICODE else "\ufffd" for code in codes])
 
 
 def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
@@ -86,5 +87,5 @@ def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
         return set()
     judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
     places = [place for place in judged if c.FPDFText_HasUnicodeMapError(text_page, place) == 1]
-    codes = "".join(_character(text_page, place) for place in places)
+    codes = _decoded(text_page, places)
     return set(places) if len(_NOT_TEXT.findall(codes)) > MAX_STRANGE * len(codes) else set()
