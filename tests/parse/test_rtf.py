@@ -196,3 +196,8 @@ def test_what_follows_the_document_is_none_of_it() -> None:
 def test_fields_that_are_links(instruction: bytes, url: str | None) -> None:
     field = rb"{\field{\*\fldinst{" + instruction + rb"}}{\fldrslt{\ul x}}}"
     assert [link.url for link in read(rb"{\rtf1 " + field + b"}").links] == ([url] if url else [])
+
+
+def test_a_brace_too_many_does_not_end_the_document() -> None:
+    body = rb"{\rtf1\ansicpg1251 one{\i two}}{\i \'c1}}\par}" + b"\n{four}}\0\0"
+    assert read(body).text == "onetwoБ\nfour"

@@ -63,6 +63,8 @@ _TOKEN = re.compile(
 )
 _HEADING = re.compile(r"(?:heading [1-3]|title)\b", re.IGNORECASE)
 """Names of built-in styles for headings, which are the same in any language."""
+_GOES_ON = re.compile(rb"[\s\0]*[{}\\]")
+"""What follows a brace too many. Word writes some after formulas, and reads on after them."""
 _NO_TEXT = frozenset((SKIPPED, CONTAINER, FONTS))
 _HIGH_SURROGATES = range(0xD800, 0xDC00)
 """The first of two UTF-16 units that make one character (RFC 2781 §2.1)."""
@@ -159,7 +161,7 @@ class _Reader:
                     self._open()
                 else:
                     self._close()
-                    if not self._outer:
+                    if not self._outer and not _GOES_ON.match(body, at):
                         break
         self._flush()
         while self._outer:
@@ -181,6 +183,8 @@ class _Reader:
         if not self._outer:
             return
         ended, self._now = self._now, self._outer.pop()
+        if not self._outer and ended.destination == TEXT:
+            self._now = ended
         self._skip = 0
         if ended.is_aside:
             self._end_line()
