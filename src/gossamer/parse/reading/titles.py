@@ -6,7 +6,7 @@ converters its path, templates nothing but their separator. A reader sees the fi
 of such a document instead.
 
 Decision: names of source files and of hosts stay, as they are often what a page is about
-("stdio.h", "setup.py").
+("stdio.h", "Node.js").
 """
 
 from __future__ import annotations
