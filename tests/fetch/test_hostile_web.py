@@ -14,7 +14,7 @@ import pytest
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
-from gossamer.fetch.http.connection import MAX_FRAMING_BYTES
+from gossamer.fetch.http.response_parser import MAX_FRAMING_BYTES
 from tests.support.fetched_parts import Fetched, Row, settings, wanted
 
 if TYPE_CHECKING:

@@ -312,23 +312,16 @@ def test_half_of_a_gzip_body_is_better_than_none(server: Loopback) -> None:
         (RESET, "unreachable", "connection reset by peer"),
         (NOTHING, "broken", "closed without an answer"),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Ha", "broken", "closed within the head"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "broken", "Expected HTTP/"),
-        (b"<html>HTTP/0.9", "broken", "Expected HTTP/"),
-        (b"\x00\x00\x12\x04" + bytes(24), "broken", "Expected HTTP/"),  # SETTINGS of HTTP/2
-        (b"HTTP/1.1 -1 No\r\n\r\n", "broken", "Bad status line: Invalid status code"),
-        (b"HTTP/1.1 99999 No\r\n\r\n", "broken", "Bad status line: Invalid response status"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "broken", "in Content-Length"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "broken", "in Content-Length"),
-        (b"HTTP/1.1 200 OK\r\nX: \0\r\n\r\n", "broken", "Invalid HTTP header"),
-        (page(TEXT, [f"X-Long: {'x' * 70_000}"]), "broken", "more than 65536 bytes"),
-        (page(TEXT, [f"X-{n}: x" for n in range(300)]), "broken", "Too many headers"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "broken", "expected HTTP, got 'SSH-2.0-OpenSSH_9.2'"),
+        (b"<html>HTTP/0.9", "broken", "expected HTTP"),
+        (b"\x00\x00\x12\x04" + bytes(24), "broken", "expected HTTP"),  # SETTINGS of HTTP/2
+        (b"HTTP/1.1 99999 No\r\n\r\n", "broken", "a status of more than three digits"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", "broken", "an empty Content-Length"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\n", "broken", "different values"),
+        (b"HTTP/1.1 200 OK\r\nX: \0\r\n\r\n", "broken", "NUL in the head"),
         (page(TEXT, [f"X-{n}: {'x' * 5000}" for n in range(60)]), "broken", "more than 262144"),
+        (page(TEXT, [f"X: {'x' * 300_000}"]), "broken", "more than 262144"),
         (b"HTTP/1.1 100 Continue\r\n\r\n" * 5_000, "broken", "16 interim responses"),
-        (
-            page(b"3\r\nabc\r\n0\r\n\r\n", ["Transfer-Encoding: chunked"]),
-            "broken",
-            "Content-Length can't be present with Transfer-Encoding",
-        ),
     ],
 )
 def test_what_is_no_answer(server: Loopback, said: bytes, outcome: str, detail: str) -> None:

@@ -139,8 +139,18 @@ CASES = (
         ("broken",),
         _page_with("Content-Length: 50", "Content-Length: 51"),
     ),
-    Case("length-negative", "Content-Length: -5", ("broken",), _page_with("Content-Length: -5")),
-    Case("length-garbage", "Content-Length: many", ("broken",), _page_with("Content-Length: many")),
+    Case(
+        "length-negative",
+        "Content-Length: -5, then closes",
+        ("ok", "broken"),
+        _page_with("Content-Length: -5"),
+    ),
+    Case(
+        "length-garbage",
+        "Content-Length: many, then closes",
+        ("ok", "broken"),
+        _page_with("Content-Length: many"),
+    ),
     Case(
         "length-overflow",
         "Content-Length of 30 digits, then closes",

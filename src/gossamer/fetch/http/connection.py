@@ -1,17 +1,14 @@
-"""aiohttp's connections, with limits where aiohttp has none.
+"""aiohttp's connections, with limits where aiohttp has none, and with our own parser.
 
 Facts about aiohttp 3.14, each with a test:
-  * The time until the head is unlimited, and so are interim responses (1xx): a server may send
-    them for ever. Header lines are limited in length and number, but not the head as a whole.
-  * An error in a chunked body is raised in the coroutine that waits for the next head, not in the
-    one that reads the body: the reader waits until its time is over.
-  * If head and error arrive in one piece, the head is lost.
+  * The time until the head is unlimited.
+  * An error in a body is raised in the coroutine that waits for the next head, not in the one that
+    reads the body: the reader waits until its time is over.
   * Any request that got no response is sent again at once. RFC 9112 §9.3.1 permits that only on a
     reused connection, which its server may have closed for idleness.
   * A transport that is closed under TLS keeps reading until its peer has closed, too.
-  * Only the size of chunks is limited: a chunk extension may be endless, without any body.
-  * Each read of a piece of the body resumes the connection, paused or not. A paused parser then
-    continues with the bytes it has, by data_received(b"").
+  * Each read of a piece of the body resumes the connection, paused or not. A paused parser would
+    then continue with the bytes it has, by data_received(b""); ours never pauses.
 
 aiohttp has no setting for the class of connections, so we replace the connector's factory.
 """
@@ -26,28 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.http_exceptions import BadHttpMessage
+from aiohttp.http_exceptions import HttpProcessingError
+
+from gossamer.fetch.http.response_parser import ResponseParser
 
 if TYPE_CHECKING:
     import asyncio
 
     from aiohttp.connector import Connection as Lease
-    from aiohttp.http import RawResponseMessage
     from aiohttp.streams import StreamReader
 
-MAX_HEAD_BYTES = 256 << 10
-"""For all heads of a response together, interim ones included. Chrome's limit."""
-MAX_INTERIM = 16
-"""Heads with a status of 1xx before the final one."""
-MAX_FRAMING_BYTES = 1 << 20
-MAX_FRAMING_RATIO = 2
-"""A body of n bytes may take MAX_FRAMING_BYTES + n * MAX_FRAMING_RATIO bytes on the wire. A chunk
-of one byte takes six, and 3 µs to parse; its extension is unlimited (RFC 9112 §7.1.1)."""
-SWITCHING_PROTOCOLS = 101
-FINAL = 200
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """OpenSSL's environment variables for where authorities are."""
-BLANK_LINE = b"\r\n\r\n"
 
 established: ContextVar[int] = ContextVar("established")
 """TCP connections that were established for a request so far: a failure after that is TLS's."""
@@ -62,10 +49,7 @@ class HeadTimeout(aiohttp.SocketTimeoutError):
 
 
 class Connection(ResponseHandler):
-    """A connection whose heads are bounded in time, size and number.
-
-    Invariant: at most one head is ever queued per request, the final one.
-    """
+    """A connection whose heads are bounded in time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout_s: float) -> None:
         super().__init__(loop)
@@ -75,11 +59,6 @@ class Connection(ResponseHandler):
         self._head_timer: asyncio.TimerHandle | None = None
         self._requests = 0
         self._silent = True
-        self._head_left = 0
-        """Bytes that the head may still take; 0 if no head is expected."""
-        self._interim_left = 0
-        self._body_bytes = 0
-        """Bytes on the wire after the current response's head."""
 
     @property
     def was_idle(self) -> bool:
@@ -92,63 +71,35 @@ class Connection(ResponseHandler):
         self.address = peer[0] if peer else None
 
     def set_response_params(self, **params: Any) -> None:
-        """Reset all limits; aiohttp calls this before each request."""
+        """Expect a response; aiohttp calls this before each request."""
         self._requests += 1
         self._silent = True
-        self._head_left = MAX_HEAD_BYTES
-        self._interim_left = MAX_INTERIM
-        self._body_bytes = 0
         self._head_timer = self._loop.call_later(self._head_timeout_s, self._too_late)
         super().set_response_params(**params)
+        self._parser = ResponseParser(  # type: ignore[assignment]
+            self,
+            self._loop,
+            params["read_bufsize"],
+            params.get("timer"),
+            self._stop_timer,
+            has_body=not params.get("skip_payload"),
+        )
 
     def data_received(self, data: bytes) -> None:
-        """Feed the parser. Empty data makes a paused parser continue."""
-        if not data:
-            if self._exception is None:
-                super().data_received(data)
+        if not data or self._exception is not None:
             return
         self._silent = False
-        # Head by head, so that an error after a head does not lose the head.
-        while data and self._head_left:
-            end = data.find(BLANK_LINE) + len(BLANK_LINE)
-            head, data = (data[:end], data[end:]) if end >= len(BLANK_LINE) else (data, b"")
-            self._head_left -= min(len(head), self._head_left)
-            if not self._head_left:
-                self.set_exception(BadHttpMessage(f"head of more than {MAX_HEAD_BYTES} bytes"))
-                return
-            super().data_received(head)
-        if data and self._exception is None:
-            super().data_received(data)
-            self._bound_framing(len(data))
+        parser = self._parser
+        super().data_received(data)
+        if isinstance(parser, ResponseParser) and parser.flaw is not None:
+            self.set_exception(HttpProcessingError(message=parser.flaw.message), parser.flaw)
 
     def resume_reading(self, resume_parser: bool = True) -> None:
         if self._reading_paused:
             super().resume_reading(resume_parser)
 
-    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """Accept a parsed head, or fail if there are too many."""
-        message, _ = data
-        if not self._head_left:
-            self.set_exception(BadHttpMessage("a response without a request"))
-        elif SWITCHING_PROTOCOLS < message.code < FINAL or message.code == 100:  # noqa: PLR2004
-            self._interim_left -= 1
-            if not self._interim_left:
-                self.set_exception(BadHttpMessage(f"{MAX_INTERIM} interim responses in a row"))
-        else:
-            self._head_left = 0
-            self._stop_timer()
-            super().feed_data(data, size)
-
-    def _bound_framing(self, size: int) -> None:
-        self._body_bytes += size
-        if self._body_bytes <= MAX_FRAMING_BYTES or self._payload is None:
-            return
-        if self._body_bytes > MAX_FRAMING_BYTES + MAX_FRAMING_RATIO * self._payload.total_bytes:
-            self.set_exception(BadHttpMessage(f"a body in {self._body_bytes} bytes of framing"))
-
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
         self._stop_timer()
-        self._head_left = 0
         payload, transport = self._payload, self.transport
         super().set_exception(exc, *cause)
         if payload is not None:

@@ -3,7 +3,7 @@
 What is bounded, and where:
 
   * the time to connect, including name look-up and TLS: aiohttp;
-  * time, size and number of heads: `connection.py`;
+  * the time of heads: `connection.py`; their size and number: `response_parser.py`;
   * size, time and speed of bodies: `body_reader.py`; the size of a decoded body:
     `content_coding.py`.
 
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from gossamer.web.urls import UrlRules
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
-MAX_LINE_BYTES = 64 << 10
-"""For one header. Content-Security-Policy and Link reach tens of kilobytes."""
-MAX_HEADERS = 256
 READ_BUFFER_BYTES = 256 << 10
 DRAIN_BYTES = 64 << 10
 """Bytes read of a body that is not a page. If it is shorter, the connection can be reused."""
@@ -234,9 +231,6 @@ def _session(
         auto_decompress=False,
         response_class=Response,
         read_bufsize=READ_BUFFER_BYTES,
-        max_line_size=MAX_LINE_BYTES,
-        max_field_size=MAX_LINE_BYTES,
-        max_headers=MAX_HEADERS,
     )
 
 
