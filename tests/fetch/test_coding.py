@@ -12,7 +12,8 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.http.content_coding import MAX_MEMBERS, Undecodable, decode
+from gossamer.fetch.http.content_coding import Undecodable, decode
+from gossamer.web.compressed_streams import MAX_MEMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,3 +111,68 @@ def test_many_small_blocks_cost_little() -> None:
 @pytest.mark.parametrize("coding", ["", "identity", "utf-8", "none", " , "])
 def test_a_name_that_is_no_coding_changes_nothing(coding: str) -> None:
     assert decode(b"body", coding, 100) == (b"body", False, False)
+
+
+def damaged(coding: str) -> bytes:
+    """A stream with a wrong checksum, which is its last four bytes before any length."""
+    if coding == "zstd":
+        options: dict[int, int] = {zstd.CompressionParameter.checksum_flag: 1}
+        return zstd.compress(WORDS, options=options)[:-4] + bytes(4)
+    coded = ENCODERS[coding](WORDS)
+    return coded[:-8] + bytes(8) if coding == "gzip" else coded[:-4] + bytes(4)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "zstd"])
+def test_a_wrong_checksum_costs_nothing(coding: str) -> None:
+    assert decode(damaged(coding), coding, len(WORDS)) == (WORDS, False, True)
+    assert decode(damaged(coding), coding, 1_000)[:2] == (WORDS[:1_000], True)
+
+
+def test_a_wrong_length_costs_nothing() -> None:
+    assert decode(gzip.compress(WORDS)[:-4] + bytes(4), "gzip", len(WORDS)).body == WORDS
+
+
+def test_a_wrong_checksum_of_a_second_member() -> None:
+    coded = gzip.compress(b"one ") + gzip.compress(b"two")[:-8] + bytes(8)
+    assert decode(coded, "gzip", 100) == (b"one two", False, True)
+
+
+@pytest.mark.parametrize("coding", sorted(ENCODERS))
+def test_what_precedes_an_error_is_kept(coding: str) -> None:
+    coded = bytearray(ENCODERS[coding](WORDS))
+    middle = len(coded) // 2
+    coded[middle : middle + 64] = bytes(64)
+    decoded, is_cut, was_coded = decode(bytes(coded), coding, len(WORDS))
+    assert was_coded
+    assert is_cut or len(decoded) == len(WORDS)
+    assert decoded[:10_000] == WORDS[:10_000]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
+def test_text_that_was_never_coded(coding: str) -> None:
+    text = b"<!doctype html><p>" + WORDS[:500]
+    assert decode(text, coding, 10_000) == (text, False, False)
+
+
+def test_a_coding_that_is_named_twice_and_applied_once() -> None:
+    assert decode(gzip.compress(b"<p>once"), "gzip, gzip", 100) == (b"<p>once", False, True)
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "deflate"])
+def test_gzip_is_known_by_its_bytes(coding: str) -> None:
+    assert decode(gzip.compress(WORDS), coding, len(WORDS)) == (WORDS, False, True)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_binary_data_in_no_coding(coding: str) -> None:
+    with pytest.raises(Undecodable, match=coding):
+        decode(bytes(range(256)), coding, 100)
+
+
+@pytest.mark.parametrize("coding", sorted(ENCODERS))
+def test_an_error_costs_little(coding: str) -> None:
+    coded = bytearray(ENCODERS[coding](bytes(1 << 20) + WORDS * 4))
+    coded[-20:-12] = bytes(8)
+    started_s = time.process_time()
+    decode(bytes(coded), coding, 10 << 20)
+    assert time.process_time() - started_s < 2

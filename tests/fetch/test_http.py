@@ -120,7 +120,6 @@ def test_a_redirect_is_not_followed(server: Loopback, location: str, target: str
     [
         "javascript:void(0)",
         "file:///etc/passwd",
-        "http://\xff\xfe/",
         "http://",
         "//[",
         "mailto:a@b",
@@ -132,6 +131,47 @@ def test_a_redirect_to_nowhere(server: Loopback, location: str) -> None:
     assert answer.detail is not None
     assert answer.detail.encode()  # no lone surrogates: it can be stored
     assert answer.detail.startswith(f"HTTP 301 to {location[:7]}")
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        (b"/caf\xe9", "/caf%E9"),  # Latin-1
+        (b"/caf\xc3\xa9?q=\xc3\xa9", "/caf%C3%A9?q=%C3%A9"),
+        (b"/\xd0\x9f?q=\xcf\xf0", "/%D0%9F?q=%CF%F0"),
+        (b"?\xff\xfe", "/page?%FF%FE"),
+        (b"/\xe9%e9", "/%E9%E9"),
+    ],
+)
+def test_bytes_of_a_location_are_escaped(server: Loopback, location: bytes, target: str) -> None:
+    server.answers["/page"] = b"HTTP/1.1 302 Found\r\nLocation: %b\r\n\r\n" % location
+    answer = fetch_url(config(server), PAGE)
+    assert (answer.outcome, answer.redirect_url) == ("redirect", f"http://a.test{target}")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        ("300 Multiple Choices", ()),
+        ("300 Multiple Choices", ("Location: /there",)),
+        ("301 Moved", ()),
+        ("302 Found", ("Location:",)),
+        ("305 Use Proxy", ("Location: http://proxy.test/",)),
+        ("399 Odd", ()),
+    ],
+)
+def test_what_does_not_redirect_is_a_page(
+    server: Loopback, status: str, headers: tuple[str, ...]
+) -> None:
+    answer = fetch_one(server, page(TEXT, headers, status=status))
+    assert (answer.outcome, answer.body, answer.detail) == ("ok", TEXT, None)
+    assert (answer.http_status, answer.redirect_url) == (int(status[:3]), None)
+
+
+def test_a_choice_without_a_body_is_a_redirect(server: Loopback) -> None:
+    answer = fetch_one(server, page(b"", ("Location: /there",), status="300 Choices"))
+    assert (answer.outcome, answer.redirect_url) == ("redirect", "http://a.test/there")
+    assert answer.detail == "HTTP 300"
 
 
 def test_a_redirect_without_a_target(server: Loopback) -> None:
@@ -296,7 +336,7 @@ def test_a_bomb_is_cut_at_the_limit(
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "gzip, gzip, gzip"])
 def test_a_body_that_is_not_what_its_coding_says(server: Loopback, coding: str) -> None:
-    answer = fetch_one(server, page(TEXT, (f"Content-Encoding: {coding}",)))
+    answer = fetch_one(server, page(bytes(range(256)), (f"Content-Encoding: {coding}",)))
     assert (answer.outcome, answer.http_status) == ("broken", 200)
     assert answer.detail
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
+from gossamer.config import SiteConfig
 from gossamer.fetch.exchange import Request
+from gossamer.fetch.http.tls import LEGACY_SERVER_CONNECT, X509_STRICT, matches, tls_context
 from tests.support.loopback import Loopback, loopback, page
 from tests.support.loopback_fetches import LIMIT, config, fetch, fetch_url, http_fetcher
 
@@ -117,6 +119,101 @@ def test_tls_that_does_not_hold_is_taken_where_nobody_cares(
         server.answers["/page"] = page(TEXT)
         answer = fetch_url(config(server, verify_tls=False), PAGE)
     assert (answer.outcome, answer.body) == ("ok", TEXT)
+
+
+@pytest.mark.parametrize(
+    "ciphers",
+    [
+        *(
+            "ECDHE-RSA-AES128-GCM-SHA256",
+            "ECDHE-RSA-AES256-GCM-SHA384",
+            "ECDHE-RSA-CHACHA20-POLY1305",
+        ),
+        *("ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA", "AES128-GCM-SHA256", "AES256-GCM-SHA384"),
+        *("AES128-SHA", "AES256-SHA"),
+    ],
+)
+def test_the_ciphers_of_chromium(authority: trustme.CA, ciphers: str) -> None:
+    """Those of TLS 1.2 that it offers to a server with an RSA key."""
+    context = tls(authority.issue_cert("a.test", key_type=trustme.KeyType.RSA))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(ciphers)
+    with loopback(context) as server:
+        server.answers["/page"] = page(TEXT)
+        answer = fetch_url(config(server), PAGE)
+    assert (answer.outcome, answer.detail, answer.body) == ("ok", None, TEXT)
+
+
+@pytest.mark.parametrize("ciphers", ["DES-CBC3-SHA", "ADH-AES256-SHA", "NULL-SHA256", "AES128-CCM"])
+def test_ciphers_that_no_browser_offers(ciphers: str) -> None:
+    offered = {each["name"] for each in tls_context("a.test", verify=True).get_ciphers()}
+    assert ciphers not in offered
+
+
+def test_servers_without_secure_renegotiation_are_accepted() -> None:
+    """RFC 5746. OpenSSL has no server without it: this is the option that clients need."""
+    assert tls_context("a.test", verify=True).options & LEGACY_SERVER_CONNECT
+
+
+def test_certificates_need_not_be_strict() -> None:
+    assert not tls_context("a.test", verify=True).verify_flags & X509_STRICT
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "is_match"),
+    [
+        ("a_b.wild.test", "*.wild.test", True),
+        ("a_b.wild.test", "a_b.wild.test", True),
+        ("A_B.Wild.Test", "*.wild.TEST", True),
+        ("a_b.wild.test", "*.test", False),
+        ("x.a_b.wild.test", "*.wild.test", False),
+        ("a_b.wild.test", "a*.wild.test", False),
+        ("a_b.test", "*.test", False),  # a wildcard for a whole top-level domain
+        ("a_b.wild.test", "other.test", False),
+    ],
+)
+def test_names_of_certificates(host: str, name: str, *, is_match: bool) -> None:
+    assert matches(host, name) is is_match
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("*.wild.test", "ok"), ("*.other.test", "tls")])
+def test_an_underscore_under_a_wildcard(authority: trustme.CA, name: str, outcome: str) -> None:
+    with loopback(tls(authority.issue_cert(name))) as server:
+        server.answers["/page"] = page(TEXT)
+        answer = fetch_url(config(server), "https://a_b.wild.test/page")
+    assert answer.outcome == outcome
+    assert (answer.detail or "").startswith("certificate: Hostname mismatch" * (outcome == "tls"))
+
+
+def test_an_underscore_needs_a_trusted_certificate_too() -> None:
+    with loopback(tls(trustme.CA().issue_cert("*.wild.test"))) as server:
+        answer = fetch_url(config(server), "https://a_b.wild.test/page")
+    assert (answer.outcome, answer.detail) == (
+        "tls",
+        "certificate: unable to get local issuer certificate",
+    )
+
+
+@pytest.mark.parametrize("is_default", [False, True])
+def test_a_site_may_be_verified_or_not(authority: trustme.CA, *, is_default: bool) -> None:
+    """Whatever holds for the others."""
+    site = SiteConfig(hosts="a.test", verify_tls=not is_default)
+    with loopback(expired(authority)) as server:
+        server.answers["/page"] = page(TEXT)
+        settings = config(server, verify_tls=is_default, sites=(site,))
+        urls = (PAGE, "https://b.test/page")
+        answers = fetch(settings, *(Request(url, LIMIT) for url in urls))
+    assert [answer.outcome == "ok" for answer in answers] == [is_default, not is_default]
+
+
+def test_a_body_of_unknown_length_that_ends_without_a_goodbye(secure: Loopback) -> None:
+    async def say(_: StreamReader, writer: StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + TEXT)
+        await writer.drain()
+        writer.transport.abort()
+
+    secure.answers["/page"] = say
+    assert fetch_url(config(secure), PAGE).body == TEXT
 
 
 def test_a_certificate_of_an_address(secure: Loopback) -> None:

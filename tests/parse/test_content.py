@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import gzip
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gossamer.parse.page_parsing import charset_of, parse_page, parse_response
 from gossamer.parse.parsed_page import Link, Page, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 URL = "https://example.org/"
 
@@ -83,6 +87,51 @@ def test_xhtml_is_html() -> None:
 def test_other_types_are_unsupported_and_say_so() -> None:
     page = parse_page(Page(URL, {"content-type": "video/mp4; x=y"}, b"..."), Rules())
     assert (page.outcome, page.detail, page.text) == ("unsupported", "video/mp4", None)
+
+
+@pytest.mark.parametrize(
+    "coding",
+    [
+        "identity",
+        "utf-8",
+        "none",
+        "8bit",
+        "aws-chunked",
+        "text/html; charset=utf-8",
+        "gzip",
+        "x, y",
+    ],
+)
+def test_a_coding_that_is_none_changes_nothing(coding: str) -> None:
+    headers = {"content-type": "text/html", "content-encoding": coding}
+    assert parse_page(Page(URL, headers, b"<p>x"), Rules()).text == "x"
+
+
+SITEMAP_FILE = b"<urlset><url><loc>http://a.test/p</loc></url></urlset>"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bytes], ids=["packed", "unpacked"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("application/gzip", "application/x-gzip", "application/x-gzip-compressed"),
+        *("application/x-gunzip", "application/gzipped", "gzip/document", "Application/GZIP; x=y"),
+        *("application/xml", "text/xml", "application/rss+xml", "text/plain", "text/html", ""),
+        "application/octet-stream",
+    ],
+)
+@pytest.mark.parametrize("nosniff", ["", "nosniff"])
+def test_gzip_is_known_by_its_bytes(
+    pack: Callable[[bytes], bytes], kind: str, nosniff: str
+) -> None:
+    headers = {"content-type": kind, "x-content-type-options": nosniff}
+    page = parse_page(Page(URL, headers, pack(SITEMAP_FILE)), Rules())
+    assert (page.outcome, [link.dst for link in page.links]) == ("listing", ["http://a.test/p"])
+
+
+def test_a_wrong_checksum_of_a_file_costs_nothing() -> None:
+    packed = gzip.compress(b"<p>all of it")[:-8] + bytes(8)
+    assert parse_page(Page(URL, {"content-type": "text/html"}, packed), Rules()).text == "all of it"
 
 
 def test_a_body_that_is_still_coded_is_unsupported() -> None:

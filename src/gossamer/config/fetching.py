@@ -37,6 +37,8 @@ class SiteConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Minimum time between two requests to a host, instead of fetch.delay_s."""
     proxy: Annotated[str, Meta(pattern=_PROXY)] | Secret = ""
     """HTTP proxy to send requests through: `http://host:port`."""
+    verify_tls: bool | None = None
+    """Reject invalid TLS certificates, instead of fetch.verify_tls."""
     headers: dict[str, str | Secret] = field(default_factory=dict)
     """Headers sent with every request; they replace Gossamer's own."""
     user: Line = ""

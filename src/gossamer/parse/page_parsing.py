@@ -19,7 +19,8 @@ from gossamer.parse.reading.dates import CLOCK_ERROR
 from gossamer.parse.reading.directives import header_wishes
 from gossamer.parse.reading.header_links import LINKING, header_links, merge_links
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
-from gossamer.parse.reading.type_sniffing import document_type
+from gossamer.parse.reading.type_sniffing import document_type, essence
+from gossamer.web.binary_data import looks_like_text
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ MAX_HEADER_CHARS = 1_000
 MAX_ALTERNATES = 300
 MAX_UNPACKED_BYTES = 50 << 20
 """Size of a decompressed body. sitemaps.org allows sitemaps of this size."""
+CODINGS = frozenset(
+    (
+        *("aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip"),
+        *("x-compress", "x-gzip", "zstd"),
+    )
+)
+"""The registered content codings (IANA), apart from `identity`."""
 DEFAULTS = Rules()
 
 
@@ -59,17 +67,19 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     """Parse a response by its type. Raises nothing but MemoryError."""
     headers = page.headers
     header = headers.get("content-type", "")
+    if page.body.startswith(gzipped.MAGIC):
+        page = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES))
+    if gzipped.is_gzip_type(essence(header)):
+        header = ""
     nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
     mime = document_type(header, page.body, nosniff=nosniff)
-    if mime in gzipped.TYPES:
-        page, header = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES)), ""
-        mime = document_type("", page.body)
     parser = parser_of(mime)
     if parser is None:
         return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)
-    if coding := headers.get("content-encoding"):
-        detail = f"content coding {coding}"[:MAX_DETAIL_CHARS]
-        return ParsedPage(outcome="unsupported", detail=detail, content_type=mime)
+    if coding := _remaining_coding(headers.get("content-encoding", ""), page.body):
+        return ParsedPage(
+            outcome="unsupported", detail=f"content coding {coding}", content_type=mime
+        )
     label = charset_of(header)
     return complete_page(parser(Content(page, mime, label), rules), page, mime, rules)
 
@@ -113,6 +123,16 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         links=links,
         refused=refused,
     )
+
+
+def _remaining_coding(content_encoding: str, body: bytes) -> str | None:
+    """Return the content coding of a body that fetch could not decode.
+
+    Other names are none (`utf-8`, `aws-chunked`): like browsers, we take such a body as it is.
+    """
+    names = {name.strip().lower() for name in content_encoding[:MAX_HEADER_CHARS].split(",")}
+    found = min(names & CODINGS, default=None)
+    return None if found is None or looks_like_text(body) else found
 
 
 def charset_of(header: str) -> str | None:

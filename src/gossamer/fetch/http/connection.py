@@ -15,10 +15,8 @@ aiohttp has no setting for the class of connections, so we replace the connector
 
 from __future__ import annotations
 
-import os
-import ssl
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
 
     from aiohttp.connector import Connection as Lease
     from aiohttp.streams import StreamReader
-
-AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""OpenSSL's environment variables for where authorities are."""
 
 established: ContextVar[int] = ContextVar("established")
 """TCP connections that were established for a request so far: a failure after that is TLS's."""
@@ -79,7 +74,7 @@ class Connection(ResponseHandler):
         self._parser = ResponseParser(  # type: ignore[assignment]
             self,
             self._loop,
-            params["read_bufsize"],
+            self._read_bufsize,
             params.get("timer"),
             self._stop_timer,
             has_body=not params.get("skip_payload"),
@@ -155,28 +150,6 @@ class Response(aiohttp.ClientResponse):
             if protocol.was_idle:
                 raise  # aiohttp sends the request again
             raise NoAnswer from error
-
-
-def tls_context(*, verify: bool) -> ssl.SSLContext:
-    """A context that verifies with the system's authorities, or those in $SSL_CERT_FILE.
-
-    Without verification it also accepts the oldest protocols and ciphers that OpenSSL supports. The
-    authorities are read once per process, not for each task, unless the environment changes.
-    """
-    return _tls_context(verify, *map(os.environ.get, AUTHORITIES))
-
-
-@lru_cache(2)
-def _tls_context(verify: bool, *_: str | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    if not verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-        context.set_ciphers("ALL:@SECLEVEL=0")
-        context.options |= getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)  # RFC 5746, named in 3.12
-    return context
 
 
 def _break_off(payload: StreamReader, error: BaseException) -> None:

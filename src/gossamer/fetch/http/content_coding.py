@@ -6,19 +6,27 @@ Facts
     output are bounded, and with them time and memory; a ratio would only refuse harmless pages,
     such as one of a million blanks.
   * Servers name codings that do not exist ("utf-8", "none"). Like browsers, we leave such a body
-    as it is.
-  * Streams that lack their end are common; we decode what there is. "deflate" is often sent
-    without its zlib frame.
+    as it is. They also name codings that they did not apply, or twice one that they applied once:
+    what cannot be decoded and looks like text is left as it is, too.
+  * "deflate" is often sent without its zlib frame, and names gzip.
 """
 
 from __future__ import annotations
 
 import sys
 import zlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import brotli
-from isal import isal_zlib
+
+from gossamer.web.binary_data import looks_like_text
+from gossamer.web.compressed_streams import (
+    GZIP_MAGIC,
+    Decompressed,
+    IsalError,
+    decompress,
+    gunzip,
+)
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -28,107 +36,104 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    Decode = Callable[[bytes, int], Decompressed]
+
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_CODINGS = 2
-MAX_MEMBERS = 64
-"""Members of a gzip body or frames of a zstd body. Each costs a copy of the bytes after it."""
 _ZSTD_OPTIONS: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MiB: the window that decoders must support and encoders must not exceed (RFC 9659 §3)."""
-IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_ERRORS = (zlib.error, IsalError, brotli.error, zstd.ZstdError)
 
 
 class Undecodable(ValueError):
     """The body does not match its Content-Encoding."""
 
 
-class _Decoder(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+class Decoded(NamedTuple):
+    body: bytes
+    is_cut: bool = False
+    """Whether bytes are missing, beyond the limit or after an error."""
+    was_coded: bool = False
 
 
-def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool, bool]:
-    """Return the decoded body, whether it was cut at `limit` bytes, and whether it was encoded.
-
-    Raises Undecodable.
-    """
+def decode(body: bytes, content_encoding: str, limit: int) -> Decoded:
+    """Decode a body up to `limit` bytes. Raises Undecodable."""
     codings = [name for token in content_encoding.split(",") if (name := token.strip().lower())]
     decoders = [_DECODERS[name] for name in reversed(codings) if name in _DECODERS]
     if not body:
-        return body, False, bool(decoders)
+        return Decoded(body, was_coded=bool(decoders))
     if len(decoders) > MAX_CODINGS:
         raise Undecodable(f"{len(decoders)} codings on top of each other")
-    cut = False
+    found = Decoded(body)
     for decoder in decoders:
         try:
-            body = decoder(body, limit + 1)
-        except (zlib.error, IsalError, brotli.error, zstd.ZstdError) as error:
-            raise Undecodable(f"{content_encoding}: {error}") from None
-        cut = cut or len(body) > limit
-        body = body[:limit]
-    return body, cut, bool(decoders)
+            found = _decode_once(decoder, found, limit)
+        except _ERRORS as error:
+            if not looks_like_text(found.body):
+                raise Undecodable(f"{content_encoding}: {error}") from None
+    return found
 
 
-def _gunzip(data: bytes, limit: int) -> bytes:
-    """Decode all members (RFC 1952 §2.2)."""
-    return _members(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
+def _decode_once(decoder: Decode, coded: Decoded, limit: int) -> Decoded:
+    """Raises what decoders do."""
+    try:
+        body, is_whole = decoder(coded.body, limit + 1)
+    except _ERRORS:
+        if decoder is gunzip or not coded.body.startswith(GZIP_MAGIC):
+            raise
+        body, is_whole = gunzip(coded.body, limit + 1)
+    return Decoded(body[:limit], coded.is_cut or len(body) > limit or not is_whole, was_coded=True)
 
 
-def _unzstd(data: bytes, limit: int) -> bytes:
+def _unzstd(data: bytes, limit: int) -> Decompressed:
     """Decode all frames (RFC 8878 §3), including skippable ones."""
-    return _members(
+    return decompress(
         lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), zstd.ZstdError, data, limit
     )
 
 
-def _members(
-    decoder: Callable[[], _Decoder], error: type[Exception], data: bytes, limit: int
-) -> bytes:
-    """Decode one stream after the other, up to `limit` bytes, and ignore garbage after them."""
-    parts: list[bytes] = []
-    while data and limit > 0 and len(parts) < MAX_MEMBERS:
-        member = decoder()
-        try:
-            part = member.decompress(data, limit)
-        except error:
-            if parts:
-                break
-            raise
-        parts.append(part)
-        limit -= len(part)
-        data = member.unused_data if member.eof else b""
-    return b"".join(parts)
-
-
-def _inflate(data: bytes, limit: int) -> bytes:
+def _inflate(data: bytes, limit: int) -> Decompressed:
     try:
-        return bytes(zlib.decompressobj(_GZIP_OR_ZLIB).decompress(data, limit))
-    except zlib.error:
-        return bytes(zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, limit))
+        return gunzip(data, limit)
+    except IsalError:
+        return decompress(lambda: zlib.decompressobj(-zlib.MAX_WBITS), zlib.error, data, limit)
 
 
-def _unbrotli(data: bytes, limit: int) -> bytes:
-    # `output_buffer_limit` is where brotli stops growing its buffer, not an exact size. If a stream
-    # lacks its end, each call returns at most 32 KiB, so we call again for the rest.
-    decoder = brotli.Decompressor()
-    parts: list[bytes] = []
-    while limit > 0 and (part := decoder.process(data, output_buffer_limit=limit)):
-        parts.append(part[:limit])
-        limit -= len(part)
-        if decoder.is_finished():
-            break
-        data = b""
-    return b"".join(parts)
+def _unbrotli(data: bytes, limit: int) -> Decompressed:
+    return decompress(_Brotli, brotli.error, data, limit)
 
 
-_DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {
-    "gzip": _gunzip,
-    "x-gzip": _gunzip,
+class _Brotli:
+    """Brotli's decoder with zlib's interface."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        self._decoder = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.is_finished()
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        # `output_buffer_limit` is where brotli stops growing its buffer, not an exact size. If a
+        # stream lacks its end, each call returns at most 32 KiB, so we call again for the rest.
+        parts: list[bytes] = []
+        while max_length > 0:
+            part = self._decoder.process(data, output_buffer_limit=max_length)
+            if not part:
+                break
+            parts.append(part[:max_length])
+            max_length -= len(part)
+            if self._decoder.is_finished():
+                break
+            data = b""
+        return b"".join(parts)
+
+
+_DECODERS: Mapping[str, Decode] = {
+    "gzip": gunzip,
+    "x-gzip": gunzip,
     "deflate": _inflate,
     "br": _unbrotli,
     "zstd": _unzstd,

@@ -28,10 +28,11 @@ from gossamer.fetch import file_results
 from gossamer.fetch.exchange import FetchResult, clip_detail, refuse_type, replace_surrogates
 from gossamer.fetch.http import connection
 from gossamer.fetch.http.body_reader import Bodies, Body, limit_of
-from gossamer.fetch.http.connection import Connector, Response, tls_context
+from gossamer.fetch.http.connection import Connector, Response
 from gossamer.fetch.http.content_coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.failures import outcome_of
 from gossamer.fetch.http.site_settings import ProxyNetwork, judge_proxied
+from gossamer.fetch.http.tls import tls_context
 from gossamer.state.credible_times import LONGEST_HOST_WAIT_S
 from gossamer.web.urls import browser_spelling, normalize
 
@@ -59,6 +60,11 @@ NOT_MODIFIED = 304
 _BY_STATUS: Mapping[int, str] = {404: "not_found", 410: "not_found", 429: "busy", 503: "busy"}
 _BY_CLASS: Mapping[int, str] = {1: "broken", 2: "ok", 3: "redirect", 4: "refused"}
 """All others are `server_error`, including invalid codes (RFC 9110 §15)."""
+_STATUSES_3XX = range(300, 400)
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+"""Statuses that browsers follow if there is a Location. With any other status of 3xx, or without a
+Location, they show the body, which usually links to the target or to choices (300). If there is no
+body, a Location counts whatever the status."""
 
 
 class HttpFetcher:
@@ -115,8 +121,13 @@ class HttpFetcher:
             session = self._proxied
             judge_proxied(url.raw_host or "", self._networks)
         deadline_s = asyncio.get_running_loop().time() + self._config.timeout_s
+        verify = self._config.verify_tls if site.verify_tls is None else site.verify_tls
         async with session.get(
-            url, headers=_headers(request, site), proxy=site.proxy, allow_redirects=False
+            url,
+            headers=_headers(request, site),
+            proxy=site.proxy,
+            ssl=tls_context(url.raw_host or "", verify=verify),
+            allow_redirects=False,
         ) as response:
             assert isinstance(response, Response)  # noqa: S101  # the session's response_class
             _take_head(request, response, answer, self._rules)
@@ -125,6 +136,8 @@ class HttpFetcher:
             if refuse_type(request, answer):
                 return  # the connection is aborted, unless the body came with the head
             await self._take_body(request, response, answer, deadline_s)
+            if answer.outcome == "ok" and not answer.body and response.status in _STATUSES_3XX:
+                _take_location(request, response.headers, answer, self._rules)
 
     async def _take_body(
         self, request: Request, response: Response, answer: FetchResult, deadline_s: float
@@ -144,12 +157,12 @@ class HttpFetcher:
             found = await self._bodies.read(content.readany, limit, deadline_s)
         coding = response.headers.get("Content-Encoding", "")
         try:
-            answer.body, overflow, answer.decoded = decode(found.content, coding, limit)
+            answer.body, is_cut, answer.decoded = decode(found.content, coding, limit)
         except Undecodable as error:
-            answer.body, overflow = found.content, False
+            answer.body, is_cut = found.content, False
             if wanted:
                 answer.outcome, answer.detail = "broken", clip_detail(str(error))
-        answer.truncated = found.is_partial or overflow or found.late is not None
+        answer.truncated = found.is_partial or is_cut or found.late is not None
         if not wanted:
             return
         if found.is_passing:
@@ -218,7 +231,6 @@ def _session(
             min(config.head_timeout_s, config.timeout_s),
             resolver=resolver,
             socket_factory=socket_factory,
-            ssl=tls_context(verify=config.verify_tls),
             force_close=not keep_alive,
         ),
         timeout=aiohttp.ClientTimeout(connect=min(config.connect_timeout_s, config.timeout_s)),
@@ -277,13 +289,31 @@ def _classify(
         answer.outcome = "unchanged" if is_conditional else "broken"
         answer.detail = None if is_conditional else "HTTP 304 to an unconditional request"
     elif answer.outcome == "redirect":
-        location = headers.get("Location")
-        if location is not None:
-            answer.redirect_url = normalize(location, request.url, rules)
-            if answer.redirect_url is not None:
-                written = browser_spelling(location, request.url, answer.redirect_url)
-                answer.redirect_spelling = None if written == answer.redirect_url else written
-        if answer.redirect_url is None:
-            target = "without Location" if location is None else f"to {location}"
-            answer.outcome = "bad_redirect"
-            answer.detail = clip_detail(f"HTTP {status} {target}")
+        if status in _REDIRECTS and headers.get("Location"):
+            _take_location(request, headers, answer, rules)
+        else:
+            answer.outcome, answer.detail = "ok", None
+
+
+def _take_location(
+    request: Request, headers: Mapping[str, str], answer: FetchResult, rules: UrlRules
+) -> None:
+    """Set outcome and target of an answer that is no page."""
+    location = _escape_bytes(headers.get("Location", ""))
+    answer.redirect_url = normalize(location, request.url, rules) if location else None
+    if answer.redirect_url is None:
+        target = f"to {location}" if location else "without Location"
+        answer.outcome = "bad_redirect"
+        answer.detail = clip_detail(f"HTTP {answer.http_status} {target}")
+        return
+    answer.outcome, answer.detail = "redirect", f"HTTP {answer.http_status}"
+    written = browser_spelling(location, request.url, answer.redirect_url)
+    answer.redirect_spelling = None if written == answer.redirect_url else written
+
+
+def _escape_bytes(location: str) -> str:
+    """Escape bytes beyond ASCII one by one, as browsers do, whatever encoding they are in."""
+    if location.isascii():
+        return location
+    sent = location.encode("utf-8", "surrogateescape")
+    return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in sent)  # noqa: PLR2004

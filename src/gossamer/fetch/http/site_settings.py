@@ -1,4 +1,4 @@
-"""Settings for single hosts ([[fetch.sites]]): delay, headers, basic authentication, proxy.
+"""Settings for single hosts ([[fetch.sites]]): delay, headers, authentication, proxy, TLS.
 
 A table applies to the hosts that its pattern matches; if the pattern includes a scheme or port,
 only to requests with these. Secrets belong to an origin (RFC 6454): they are sent only to the
@@ -62,6 +62,8 @@ class Site(NamedTuple):
     headers: Mapping[str, str]
     proxy: URL | None
     login: tuple[str, str] | None
+    verify_tls: bool | None = None
+    """Replaces fetch.verify_tls, if not None."""
 
 
 NO_SITE = Site({}, None, None)
@@ -218,7 +220,7 @@ def _site(config: SiteConfig) -> Site:
         if _VALUE.fullmatch(value) is None:
             raise _unsendable(config, key, "has a value that HTTP cannot carry")
         headers[name] = value
-    return Site(headers, _site_proxy(config), login)
+    return Site(headers, _site_proxy(config), login, config.verify_tls)
 
 
 def _site_headers(headers: Mapping[str, str | Secret]) -> dict[str, str]:

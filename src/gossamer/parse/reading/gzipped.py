@@ -1,32 +1,25 @@
-"""Gzip as a file format. Content codings, which servers apply, are decoded by fetch."""
+"""Gzip as a file format. Content codings, which servers apply, are decoded by fetch.
+
+A file is gzip by its bytes, whatever its type says: servers send `sitemap.xml.gz` as XML, and what
+they have unpacked themselves as gzip.
+"""
 
 from __future__ import annotations
 
-import zlib
+from gossamer.web import compressed_streams
 
-from isal import isal_zlib
+MAGIC = compressed_streams.GZIP_MAGIC + b"\x08"  # the only method (RFC 1952 §2.3.1)
+_WORDS = ("gzip", "gunzip")
 
-TYPES = frozenset(("application/gzip", "application/x-gzip"))
-MAGIC = b"\x1f\x8b"
-MAX_MEMBERS = 64
-"""Members read per file: each one copies the rest of the file."""
 
-_GZIP = 16 + zlib.MAX_WBITS
-IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
+def is_gzip_type(mime: str) -> bool:
+    """Whether a type is one of the names of gzip, such as `application/x-gzip-compressed`."""
+    return any(word in mime for word in _WORDS)
 
 
 def gunzip(body: bytes, limit: int) -> bytes:
     """Return up to `limit` bytes of all members of a gzip file, as far as it is intact."""
-    parts: list[bytes] = []
-    for _ in range(MAX_MEMBERS):
-        if limit <= 0 or not body.startswith(MAGIC):
-            break
-        member = isal_zlib.decompressobj(_GZIP)
-        try:
-            part = member.decompress(body, limit)
-        except IsalError:
-            break
-        parts.append(part)
-        limit -= len(part)
-        body = member.unused_data if member.eof else b""
-    return b"".join(parts)
+    try:
+        return compressed_streams.gunzip(body, limit).content
+    except compressed_streams.IsalError:
+        return b""

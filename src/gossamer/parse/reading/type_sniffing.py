@@ -19,11 +19,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.web.binary_data import HEADER_BYTES, looks_like_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HEADER_BYTES = 1_445
-"""Bytes of the body that are examined (§5.2)."""
 PROLOG_BYTES = 65_536
 """Bytes of the body in which XML's first element is searched: generators write long comments."""
 MAX_TYPE_CHARS = 300
@@ -125,8 +125,6 @@ _UTF16 = (
     ("utf-16-be", b"\xfe\xff", re.compile(rb"(?:\0[\t\n\r ])*+\0[<{]\0[^\0]")),
 )
 _UTF8_BOM = b"\xef\xbb\xbf"
-_BINARY_BYTES = bytes((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
-"""Bytes that do not occur in text (§3)."""
 _HTML = re.compile(
     rb"[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body"
     rb"|br|p|!--)[ >]",
@@ -275,9 +273,7 @@ def _unknown(header: bytes, *, scriptable: bool) -> str:
 
 def _text_or_binary(header: bytes) -> str:
     """Return text/plain or application/octet-stream (§7.2)."""
-    if header.startswith((*_UTF16_BOMS, _UTF8_BOM)):
-        return "text/plain"
-    return "text/plain" if len(header.translate(None, _BINARY_BYTES)) == len(header) else BINARY
+    return "text/plain" if looks_like_text(header) else BINARY
 
 
 def _feed_type(header: bytes) -> str | None:
