@@ -36,8 +36,8 @@ FRENCH = "Ça va très bien, élève à l’école, où l’été dure."
         ("iso_8859-9:1989", "windows-1254"),
         ("\ud800", None),
         ("x-user-defined", None),
-        ("hz-gb-2312", None),
-        ("iso-2022-kr", None),
+        ("hz-gb-2312", "hz-gb-2312"),
+        ("iso-2022-kr", "iso-2022-kr"),
         ("utf-7", None),
         ("none such", None),
         ("", None),
@@ -178,3 +178,28 @@ def test_cost_is_bounded(unit: bytes) -> None:
     for label in (None, "iso-8859-1", "windows-1251", "shift_jis", "utf-8"):
         decode(unit * 200_000, label)
     assert time.process_time() - start < 3
+
+
+KOREAN_LINE = "등대지기는 매일 아침 항구에 들어오는 배를 센다. "
+CHINESE_LINE = "灯塔看守人每天早上数进港的船，晚上点亮灯塔。"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [(KOREAN_LINE, "iso2022_kr", "iso-2022-kr"), (CHINESE_LINE, "hz", "hz-gb-2312")],
+)
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_encodings_that_browsers_refuse(
+    text: str, codec: str, name: str, *, is_declared: bool
+) -> None:
+    body = f"<p>{text}</p>\n".encode(codec)
+    assert decode(body, name if is_declared else None) == (f"<p>{text}</p>\n", name)
+
+
+def test_half_width_katakana_alone() -> None:
+    assert decode(b"<p>\x1b(I1234567\x1b(B", None) == ("<p>ｱｲｳｴｵｶｷ", "iso-2022-jp")
+
+
+@pytest.mark.parametrize("text", ["if (a ~{b}) {c~}", "~{", "\x1b[1mbold\x1b[0m"])
+def test_ascii_that_looks_like_them(text: str) -> None:
+    assert decode(text.encode(), None) == (text, "utf-8")

@@ -1,15 +1,17 @@
 """Encodings of the web: their names, their labels, and Python's codecs for them.
 
 Names and labels are those of the WHATWG Encoding Standard (§4.2), from webencodings. Its `lookup`
-is not used: it raises UnicodeEncodeError for a label with a lone surrogate. There is no entry for
-encodings that browsers refuse to decode (the standard's "replacement": HZ, ISO-2022-KR,
-ISO-2022-CN; and UTF-7), nor for x-user-defined, which is for scripts.
+is not used: it raises UnicodeEncodeError for a label with a lone surrogate. Encodings that browsers
+refuse to decode (the standard's "replacement") have names of their own. There is no entry for
+UTF-7, nor for x-user-defined, which is for scripts.
 """
 
 from __future__ import annotations
 
 from webencodings import PYTHON_NAMES
 from webencodings.labels import LABELS
+
+from gossamer.web.legacy_decoding import decode_legacy
 
 _DETECTED = {
     "mac-roman": "macintosh",
@@ -25,17 +27,30 @@ _DETECTED = {
     "utf-16-le": "utf-16le",
 }
 """The detector's names for encodings that are not labels in the standard."""
+_REFUSED = {
+    "csiso2022kr": "iso-2022-kr",
+    "iso-2022-kr": "iso-2022-kr",
+    "iso-2022-cn": "iso-2022-cn",
+    "iso-2022-cn-ext": "iso-2022-cn",
+    "hz": "hz-gb-2312",
+    "hz-gb-2312": "hz-gb-2312",
+}
+"""Labels of encodings that browsers do not decode."""
 _LABELS: dict[str, str] = {
     label: name
-    for label, name in (LABELS | _DETECTED).items()
+    for label, name in (LABELS | _DETECTED | _REFUSED).items()
     if name not in ("replacement", "x-user-defined")
 }
 _CODECS: dict[str, str] = {name: PYTHON_NAMES.get(name, name) for name in _LABELS.values()} | {
-    "gbk": "gb18030"
+    "gbk": "gb18030",
+    "iso-2022-kr": "iso2022_kr",
+    "iso-2022-cn": "gb18030",
+    "hz-gb-2312": "hz",
 }
 """The standard decodes GBK with the decoder of gb18030 (§10.1.1)."""
 
-NAMES = frozenset(_CODECS)
+NAMES = frozenset(_CODECS) - frozenset(_REFUSED.values())
+"""Those that browsers decode."""
 LATIN = frozenset(
     (
         *("iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-10", "iso-8859-13", "iso-8859-14"),
@@ -44,6 +59,8 @@ LATIN = frozenset(
     )
 )
 """One byte per character, with Latin letters."""
+SEVEN_BIT = frozenset(("iso-2022-jp", "iso-2022-kr", "iso-2022-cn", "hz-gb-2312"))
+"""Encodings whose bytes are all those of ASCII."""
 MULTI_BYTE = frozenset(("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr"))
 CYRILLIC = frozenset(("ibm866", "iso-8859-5", "koi8-r", "koi8-u", "windows-1251", "x-mac-cyrillic"))
 
@@ -85,5 +102,10 @@ def usual_encoding(tag: str) -> str | None:
 
 
 def codec_of(name: str) -> str:
-    """Python's codec for the WHATWG name of an encoding."""
+    """Python's codec for the name of an encoding."""
     return _CODECS[name]
+
+
+def decode_as(body: bytes, name: str) -> str:
+    """Decode a body by the name of its encoding, with U+FFFD for errors."""
+    return decode_legacy(body, name, _CODECS[name])

@@ -32,7 +32,9 @@ from gossamer.web.encodings import (
     LATIN,
     MULTI_BYTE,
     NAMES,
+    SEVEN_BIT,
     codec_of,
+    decode_as,
     encoding_of,
     usual_encoding,
 )
@@ -75,6 +77,15 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
+_ESCAPES = (
+    (b"\x1b$)C", "iso-2022-kr"),
+    (b"\x1b$)A", "iso-2022-cn"),
+    (b"\x1b$", "iso-2022-jp"),
+    (b"\x1b(I", "iso-2022-jp"),
+)
+"""Escape sequences, and the encodings that they begin in."""
+_HZ_RUN = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,200}~\}")
+"""Characters of HZ between its marks. Code has the first mark, too."""
 _XML = re.compile(
     rb"""\s{0,64}<\?xml[^<>]{0,200}?\bencoding\s{0,8}=\s{0,8}["']([A-Za-z0-9_:.-]{1,40})"""
 )
@@ -98,11 +109,11 @@ def decode(body: bytes, declared: str | None) -> tuple[str, str]:
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
-            return _decode_as(body[len(mark) :], name), name
-    if (disguised := _detect_like_ascii(body)) is not None:
-        return _decode_as(body, disguised), disguised
-    utf8 = _strict_utf8(body)
+            return decode_as(body[len(mark) :], name), name
     labels = _declared_encodings(body, declared)
+    if (disguised := _detect_like_ascii(body, labels)) is not None:
+        return decode_as(body, disguised), disguised
+    utf8 = _strict_utf8(body)
     if utf8 is not None and (
         len(body) - len(utf8) >= CERTAIN_BYTES
         or labels[:1] in ([], ["utf-8"])
@@ -114,19 +125,24 @@ def decode(body: bytes, declared: str | None) -> tuple[str, str]:
     if utf8 is not None:
         return utf8, "utf-8"
     name = _guess_encoding(body) or next((name for name in labels if name != "utf-8"), DEFAULT)
-    return _decode_as(body, name), name
+    return decode_as(body, name), name
 
 
-def _detect_like_ascii(body: bytes) -> str | None:
-    """Detect encodings that look like ASCII: UTF-16 without a byte-order mark, and ISO-2022-JP."""
+def _detect_like_ascii(body: bytes, labels: list[str]) -> str | None:
+    """Detect encodings that look like ASCII: UTF-16 without a byte-order mark, and SEVEN_BIT."""
     start = body[:START_BYTES]
     nuls = {"utf-16be": start[::2].count(0), "utf-16le": start[1::2].count(0)}
     fewer, name = sorted(nuls, key=nuls.__getitem__)
     if nuls[name] >= max(MIN_NULS, len(start) / 16, 8 * nuls[fewer]):
         return name
-    if b"\x1b" in body and b"\x1b$" in body and body.isascii():  # one is found sooner
-        text = _decode_as(body, "iso-2022-jp")
-        return "iso-2022-jp" if fits(text, "iso-2022-jp") else None
+    if labels and labels[0] in SEVEN_BIT and body.isascii():
+        return labels[0]
+    if b"\x1b" in body and body.isascii():
+        for escape, name in _ESCAPES:
+            if escape in body:
+                return name if fits(decode_as(body, name), name) else None
+    if b"~{" in body and _HZ_RUN.search(body) and body.isascii():
+        return "hz-gb-2312" if _detect_encoding(body) == "hz-gb-2312" else None
     return None
 
 
@@ -172,21 +188,21 @@ def _encoding_in_attributes(attributes: bytes) -> str | None:
 
 def _decode_as_declared(body: bytes, labels: list[str]) -> tuple[str, str] | None:
     """Return the text in a declared encoding and that encoding; None if the bytes support none."""
-    texts = {name: _decode_as(body, name) for name in sorted(labels, key=DEFAULT.__eq__)}
+    texts = {name: decode_as(body, name) for name in sorted(labels, key=DEFAULT.__eq__)}
     fitting = {codec_of(name): name for name, text in texts.items() if fits(text, name)}
     if not fitting:
         return None
     name = next(iter(fitting.values()))
     enough = beyond_ascii(texts[name]) >= ENOUGH_CHARS
     if len(fitting) > 1:
-        likely = sample(_decode_as(body, _detect_encoding(body) or name))
+        likely = sample(decode_as(body, _detect_encoding(body) or name))
         name = max(fitting.values(), key=lambda each: _agreement(sample(texts[each]), likely))
     elif enough and name in _DOUBTS:
         found = _guess_encoding(body)
         name = found if found is not None and found in _DOUBTS[name] else name
     elif name == DEFAULT:
         name = _encoding_of_language(body) or name
-    return texts.get(name) or _decode_as(body, name), name
+    return texts.get(name) or decode_as(body, name), name
 
 
 def _guess_encoding(body: bytes) -> str | None:
@@ -196,7 +212,7 @@ def _guess_encoding(body: bytes) -> str | None:
         return usual or found
     if usual == DEFAULT and found in LATIN:
         return usual
-    text = _decode_as(body, found)
+    text = decode_as(body, found)
     return found if beyond_ascii(text) >= ENOUGH_CHARS and fits(text, found) else usual
 
 
@@ -204,7 +220,7 @@ def _encoding_of_language(body: bytes) -> str | None:
     """Return the usual encoding of the language that the page declares, if the bytes support it."""
     declared = _LANGUAGE.search(body, 0, PRESCAN_BYTES)
     name = usual_encoding(declared[1].decode()) if declared else None
-    return name if name is not None and fits(_decode_as(body, name), name) else None
+    return name if name is not None and fits(decode_as(body, name), name) else None
 
 
 def _detect_encoding(body: bytes) -> str | None:
@@ -225,10 +241,6 @@ def _strict_utf8(body: bytes) -> str | None:
 def _plain_ascii(body: bytes) -> bool:
     """Whether the text is the same in all encodings except UTF-16 (NUL) and ISO-2022-JP (ESC)."""
     return body.isascii() and b"\0" not in body and b"\x1b" not in body
-
-
-def _decode_as(body: bytes, name: str) -> str:
-    return body.decode(codec_of(name), "replace")
 
 
 def _agreement(text: str, other: str) -> int:

@@ -1,0 +1,179 @@
+"""From bytes to text in a legacy encoding, as browsers decode it and a little more.
+
+Facts, by comparison of all pairs of bytes with Chromium's TextDecoder
+  * Python's GBK and gb18030 lack the euro at 0x80, and have 20 characters of private use, among
+    them an ideographic space, 0xA3A0.
+  * Python's EUC-JP and ISO-2022-JP are those of JIS X 0208. Browsers have Microsoft's set in all
+    Japanese encodings: circled numbers, IBM's kanji, full-width tildes. Half-width katakana after
+    `ESC ( I` or SO are missing, too.
+  * Python's KOI8-U lacks two letters of Belarusian.
+  * ISO-2022-KR, ISO-2022-CN and HZ are a danger for scripts, so browsers refuse to decode them (the
+    standard's "replacement"). Nothing is executed here, and old pages of Korea and China use them.
+  * In the Windows encodings, bytes without a character are invisible controls in browsers. Here
+    they are U+FFFD, because they tell that a label is wrong.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+_HIGH = bytes(byte | 0x80 if 0x21 <= byte <= 0x7E else byte for byte in range(256))  # noqa: PLR2004
+"""From seven bits to eight: ISO-2022's sets are the halves of EUC's characters."""
+_KANA_END = 0x5F
+_JP_ESCAPE = re.compile(rb"\x1b(\$[@B]|\(.|\$\(D)|([\x0e\x0f])", re.DOTALL)
+_SHIFTED = re.compile(rb"\x0e([^\x0f\n]*)\x0f?")
+_DESIGNATIONS = re.compile(rb"\x1b\$[)*+].|\x0f", re.DOTALL)
+_HZ = re.compile(rb"~(?:\{((?:[\x21-\x77][\x21-\x7e])*)(?:~\})?|~|\r?\n)")
+_MICROSOFT = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
+_ROMAN = ("\\¥", "~‾")
+_BELARUSIAN = ("╝ў", "╬Ў")
+_GB = (
+    "\ue5e5\u3000",
+    "\ue78d\ufe10",
+    "\ue78e\ufe12",
+    "\ue78f\ufe11",
+    "\ue790\ufe13",
+    "\ue791\ufe14",
+    "\ue792\ufe15",
+    "\ue793\ufe16",
+    "\ue794\ufe17",
+    "\ue795\ufe18",
+    "\ue796\ufe19",
+    "\ue7c7\u1e3f",
+    "\ue81e\u9fb4",
+    "\ue826\u9fb5",
+    "\ue82b\u9fb6",
+    "\ue82c\u9fb7",
+    "\ue832\u9fb8",
+    "\ue843\u9fb9",
+    "\ue854\u9fba",
+    "\ue864\u9fbb",
+)
+"""Characters of private use in Python's gb18030, and what the standard has in their place."""
+_REPLACE_GB = "gossamer.gb18030"
+_REPLACE_JIS = "gossamer.jis"
+
+
+def decode_legacy(body: bytes, name: str, codec: str) -> str:
+    """Decode a body by the WHATWG's name of its encoding, or else by Python's codec."""
+    own = _DECODERS.get(name)
+    return body.decode(codec, "replace") if own is None else own(body)
+
+
+def _gb18030(body: bytes) -> str:
+    return _exchange(body.decode("gb18030", _REPLACE_GB), _GB)
+
+
+def _euc_jp(body: bytes) -> str:
+    return _exchange(body.decode("euc-jp", _REPLACE_JIS), _MICROSOFT)
+
+
+def _koi8_u(body: bytes) -> str:
+    return _exchange(body.decode("koi8-u", "replace"), _BELARUSIAN)
+
+
+def _exchange(text: str, pairs: Iterable[str]) -> str:
+    """Put the second character of each pair in place of the first; faster than str.translate."""
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
+
+
+def _iso_2022_jp(body: bytes) -> str:
+    decoders = {
+        b"$@": lambda part: _euc_jp(part.translate(_HIGH)),
+        b"$B": lambda part: _euc_jp(part.translate(_HIGH)),
+        b"$(D": _jis_x_0212,
+        b"(I": _kana,
+        b"(J": lambda part: _exchange(_ascii(part), _ROMAN),
+    }
+    parts = []
+    place, decoder, is_shifted = 0, _ascii, False
+    for found in _JP_ESCAPE.finditer(body):
+        parts.append((_kana if is_shifted else decoder)(body[place : found.start()]))
+        place = found.end()
+        is_shifted = found[2] == b"\x0e"
+        if found[1]:
+            decoder = decoders.get(found[1], _ascii)
+    parts.append((_kana if is_shifted else decoder)(body[place:]))
+    return "".join(parts)
+
+
+def _ascii(part: bytes) -> str:
+    return part.decode("ascii", "replace")
+
+
+def _kana(part: bytes) -> str:
+    high = bytes(byte | 0x80 if 0x21 <= byte <= _KANA_END else byte for byte in part)  # noqa: PLR2004
+    return high.decode("cp932", "replace")
+
+
+def _jis_x_0212(part: bytes) -> str:
+    pairs = re.sub(rb"[\x21-\x7e]{2}", lambda pair: b"\x8f" + pair[0].translate(_HIGH), part)
+    return pairs.decode("euc-jp", "replace")
+
+
+def _iso_2022_kr(body: bytes) -> str:
+    return _shift(body).decode("cp949", "replace")
+
+
+def _iso_2022_cn(body: bytes) -> str:
+    """Of its sets only GB 2312."""
+    return _shift(body).decode("gb18030", "replace")
+
+
+def _shift(body: bytes) -> bytes:
+    """Return a body whose second set is shifted to with SO as a body in EUC."""
+    shifted = _SHIFTED.sub(lambda found: found[1].translate(_HIGH), body)
+    return _DESIGNATIONS.sub(b"", shifted)
+
+
+def _hz(body: bytes) -> str:
+    """RFC 1843: `~{` and `~}` enclose pairs of GB 2312, `~~` is a tilde, `~` joins lines."""
+
+    def plain(found: re.Match[bytes]) -> bytes:
+        if found[1] is not None:
+            return found[1].translate(_HIGH)
+        return b"~" if found[0] == b"~~" else b""
+
+    return _HZ.sub(plain, body).decode("gb18030", "replace")
+
+
+def _replace_gb(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)  # noqa: S101  # registered for decoding
+    start = error.start
+    return ("€", start + 1) if error.object[start] == 0x80 else ("\ufffd", error.end)  # noqa: PLR2004
+
+
+def _replace_jis(error: UnicodeError) -> tuple[str, int]:
+    """Decode what is in Microsoft's set only: NEC's row 13, and IBM's kanji in rows 89 to 92."""
+    assert isinstance(error, UnicodeDecodeError)  # noqa: S101  # registered for decoding
+    pair = error.object[error.start : error.start + 2]
+    if len(pair) == 2 and 0xFF > min(pair) > 0xA0:  # noqa: PLR2004
+        row, cell = pair[0] - 0xA1, pair[1] - 0xA1
+        lead = 0x81 + row // 2 + (0x40 if row > 0x3D else 0)  # noqa: PLR2004
+        trail = 0x9F + cell if row % 2 else 0x40 + cell + (cell > 0x3E)  # noqa: PLR2004
+        try:
+            return bytes((lead, trail)).decode("cp932"), error.start + 2
+        except UnicodeDecodeError:
+            pass
+    return "\ufffd", error.end
+
+
+codecs.register_error(_REPLACE_GB, _replace_gb)
+codecs.register_error(_REPLACE_JIS, _replace_jis)
+_DECODERS: Mapping[str, Callable[[bytes], str]] = {
+    "gbk": _gb18030,
+    "gb18030": _gb18030,
+    "euc-jp": _euc_jp,
+    "koi8-u": _koi8_u,
+    "iso-2022-jp": _iso_2022_jp,
+    "iso-2022-kr": _iso_2022_kr,
+    "iso-2022-cn": _iso_2022_cn,
+    "hz-gb-2312": _hz,
+}
