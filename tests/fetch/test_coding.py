@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import time
 import zlib
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -176,3 +177,18 @@ def test_an_error_costs_little(coding: str) -> None:
     started_s = time.process_time()
     decode(bytes(coded), coding, 10 << 20)
     assert time.process_time() - started_s < 2
+
+
+@pytest.mark.parametrize(
+    "fields", [b"\x02", b"\x06\x03\0abc", b"\x0ename\0", b"\x1e\x01\0ananame\0note\0"]
+)
+def test_a_wrong_checksum_of_a_header_costs_nothing(fields: bytes) -> None:
+    coded = gzip.compress(WORDS)
+    flags, rest = fields[:1], fields[1:]
+    if flags == b"\x0e":
+        rest = b"\0\0" + rest
+    coded = coded[:3] + flags + coded[4:10] + rest + b"xx" + coded[10:]
+    assert decode(coded, "gzip", len(WORDS)) == (WORDS, False, True)
+    for end in range(3, 30):  # a header that breaks off
+        with suppress(Undecodable):
+            decode(coded[:end], "gzip", 100)

@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
-from gossamer.parse.reading.type_sniffing import HEADER_BYTES
+from gossamer.web.binary_data import HEADER_BYTES
 
 URL = "https://e.org/maps/list"
 PAGES = ["https://e.org/1", "https://e.org/2"]

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from gossamer.parse.reading.type_sniffing import (
     ATOM,
     BINARY,
-    HEADER_BYTES,
     JSON_FEED,
     RSS,
     SITEMAP,
     computed_type,
     document_type,
+    effective_type,
     essence,
 )
+from gossamer.web.binary_data import HEADER_BYTES
 
 MP4 = b"\0\0\0\x14ftypisom\0\0\0\1mp41" + b"\0" * 20
 WEBM = b"\x1a\x45\xdf\xa3\x93\x42\x86\x81\x01\x42\x82\x84webm" + b"\0" * 20
@@ -271,3 +272,21 @@ def test_time_does_not_grow(piece: bytes) -> None:
         document_type("text/xml", prefix + piece * 100_000)
         document_type("text/plain", prefix + piece * 100_000)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("header", "kind"),
+    [
+        ("text/html", "text/html"),
+        ("text/html; charset=utf-8, text/plain", "text/plain"),
+        ("text/plain, text/html; charset=utf-8", "text/html; charset=utf-8"),
+        ("text/html; charset=utf-8, text/html", "text/html; charset=utf-8"),
+        ("text/html; charset=utf-8, text/html; charset=koi8-r", "text/html; charset=koi8-r"),
+        ("text/html, nonsense, */*", "text/html"),
+        ('text/html; a="b, c"; charset=x', 'text/html; a="b, c"; charset=x'),
+        (",", ","),
+        ('"' * 300 + ",", '"' * 300 + ","),
+    ],
+)
+def test_the_last_of_several_types(header: str, kind: str) -> None:
+    assert effective_type(header) == kind

@@ -19,7 +19,7 @@ from gossamer.parse.reading.dates import CLOCK_ERROR
 from gossamer.parse.reading.directives import header_wishes
 from gossamer.parse.reading.header_links import LINKING, header_links, merge_links
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
-from gossamer.parse.reading.type_sniffing import document_type, essence
+from gossamer.parse.reading.type_sniffing import document_type, effective_type, essence
 from gossamer.web.binary_data import looks_like_text
 from gossamer.web.urls import normalize
 
@@ -66,7 +66,7 @@ def parse_response(
 def parse_page(page: Page, rules: Rules) -> ParsedPage:
     """Parse a response by its type. Raises nothing but MemoryError."""
     headers = page.headers
-    header = headers.get("content-type", "")
+    header = effective_type(headers.get("content-type", ""))
     if page.body.startswith(gzipped.MAGIC):
         page = page._replace(body=gzipped.gunzip(page.body, MAX_UNPACKED_BYTES))
     if gzipped.is_gzip_type(essence(header)):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_MEMBERS = 64
 """Members of a gzip file or frames of a zstd body. Each costs a copy of the bytes after it."""
 GZIP_MAGIC = b"\x1f\x8b"
+FHCRC, FEXTRA, FNAME, FCOMMENT = 2, 4, 8, 16
+"""Flags of a gzip header."""
 TRAILER_BYTES = 8
 """An error in the last bytes is one of a checksum or a length (gzip: RFC 1952 §2.3.1)."""
 PIECE_BYTES = 4 << 10
@@ -47,7 +49,27 @@ def gunzip(data: bytes, limit: int) -> Decompressed:
 
     Raises IsalError if not even the first byte can be decoded.
     """
-    return decompress(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
+    try:
+        return decompress(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
+    except IsalError:
+        # The header may have a wrong checksum of its own (FHCRC), which zlib verifies, too.
+        if not data.startswith(GZIP_MAGIC) or not data[3:4] or not data[3] & FHCRC:
+            raise
+        stream = data[_end_of_header(data) :]
+        return decompress(
+            lambda: isal_zlib.decompressobj(-zlib.MAX_WBITS), IsalError, stream, limit
+        )
+
+
+def _end_of_header(data: bytes) -> int:
+    """The offset after the header of a gzip member (RFC 1952 §2.3.1)."""
+    flags, place = data[3], 10
+    if flags & FEXTRA:
+        place += 2 + int.from_bytes(data[place : place + 2], "little")
+    for flag in (FNAME, FCOMMENT):
+        if flags & flag:
+            place = data.find(b"\0", place) + 1 or len(data)
+    return place + 2
 
 
 def decompress(

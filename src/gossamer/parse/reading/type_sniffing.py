@@ -119,6 +119,8 @@ _OTHERS = (
 
 _ESSENCE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
 """A media type that can be registered (RFC 6838 §4.2)."""
+_VALUE = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*"?)+')
+"""An item of a list, in which commas within quotes do not count."""
 _UTF16_BOMS = (b"\xfe\xff", b"\xff\xfe")
 _UTF16 = (
     ("utf-16-le", b"\xff\xfe", re.compile(rb"(?:[\t\n\r ]\0)*+[<{]\0[^\0]\0")),
@@ -168,6 +170,22 @@ def essence(content_type: str) -> str:
     """Return type and subtype in lower case (§4.4); "" if the header has none."""
     found = content_type[:MAX_TYPE_CHARS].partition(";")[0].strip().lower()
     return found if found == "*/*" or _ESSENCE.fullmatch(found) else ""
+
+
+def effective_type(content_type: str) -> str:
+    """Return the value that counts of several Content-Types, joined by commas: the last valid one.
+
+    It keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+    """
+    if "," not in content_type:
+        return content_type
+    found = ""
+    for value in _VALUE.findall(content_type[:MAX_TYPE_CHARS]):
+        kind = essence(value)
+        if kind in ("", "*/*") or (kind == essence(found) and "charset" not in value.lower()):
+            continue
+        found = value.strip()
+    return found or content_type
 
 
 def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> str:
