@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 QUIET = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -19,16 +19,35 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     from playwright.sync_api import sync_playwright
 
+    with sync_playwright() as started:
+        yield started
+
+
+def launch(playwright: Playwright, *options: str) -> Browser:
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.fail("needs Debian's chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        yield opened
-        opened.close()
+    return playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *options])
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    opened = launch(playwright)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def launch_chromium(playwright: Playwright) -> Callable[..., Browser]:
+    """A function that starts another Chromium, with these options."""
+
+    def start(*options: str) -> Browser:
+        return launch(playwright, *options)
+
+    return start
 
 
 @pytest.fixture(scope="session")

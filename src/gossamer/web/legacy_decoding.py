@@ -29,30 +29,43 @@ _JP_ESCAPE = re.compile(rb"\x1b(\$[@B]|\(.|\$\(D)|([\x0e\x0f])", re.DOTALL)
 _SHIFTED = re.compile(rb"\x0e([^\x0f\n]*)\x0f?")
 _DESIGNATIONS = re.compile(rb"\x1b\$[)*+].|\x0f", re.DOTALL)
 _HZ = re.compile(rb"~(?:\{((?:[\x21-\x77][\x21-\x7e])*)(?:~\})?|~|\r?\n)")
-_MICROSOFT = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
-_ROMAN = ("\\¥", "~‾")
-_BELARUSIAN = ("╝ў", "╬Ў")
+_MICROSOFT = (
+    ("〜", "\uff5e"),
+    ("‖", "∥"),
+    ("−", "\uff0d"),
+    ("¢", "\uffe0"),
+    ("£", "\uffe1"),
+    ("¬", "\uffe2"),
+)
+_ROMAN = (
+    ("\\", "¥"),
+    ("~", "‾"),
+)
+_BELARUSIAN = (
+    ("╝", "ў"),
+    ("╬", "Ў"),
+)
 _GB = (
-    "\ue5e5\u3000",
-    "\ue78d\ufe10",
-    "\ue78e\ufe12",
-    "\ue78f\ufe11",
-    "\ue790\ufe13",
-    "\ue791\ufe14",
-    "\ue792\ufe15",
-    "\ue793\ufe16",
-    "\ue794\ufe17",
-    "\ue795\ufe18",
-    "\ue796\ufe19",
-    "\ue7c7\u1e3f",
-    "\ue81e\u9fb4",
-    "\ue826\u9fb5",
-    "\ue82b\u9fb6",
-    "\ue82c\u9fb7",
-    "\ue832\u9fb8",
-    "\ue843\u9fb9",
-    "\ue854\u9fba",
-    "\ue864\u9fbb",
+    ("\ue5e5", "\u3000"),
+    ("\ue78d", "\ufe10"),
+    ("\ue78e", "\ufe12"),
+    ("\ue78f", "\ufe11"),
+    ("\ue790", "\ufe13"),
+    ("\ue791", "\ufe14"),
+    ("\ue792", "\ufe15"),
+    ("\ue793", "\ufe16"),
+    ("\ue794", "\ufe17"),
+    ("\ue795", "\ufe18"),
+    ("\ue796", "\ufe19"),
+    ("\ue7c7", "ḿ"),
+    ("\ue81e", "龴"),
+    ("\ue826", "龵"),
+    ("\ue82b", "龶"),
+    ("\ue82c", "龷"),
+    ("\ue832", "龸"),
+    ("\ue843", "龹"),
+    ("\ue854", "龺"),
+    ("\ue864", "龻"),
 )
 """Characters of private use in Python's gb18030, and what the standard has in their place."""
 _REPLACE_GB = "gossamer.gb18030"
@@ -77,7 +90,7 @@ def _koi8_u(body: bytes) -> str:
     return _exchange(body.decode("koi8-u", "replace"), _BELARUSIAN)
 
 
-def _exchange(text: str, pairs: Iterable[str]) -> str:
+def _exchange(text: str, pairs: Iterable[tuple[str, str]]) -> str:
     """Put the second character of each pair in place of the first; faster than str.translate."""
     for old, new in pairs:
         text = text.replace(old, new)

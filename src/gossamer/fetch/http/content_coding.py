@@ -113,7 +113,7 @@ class _Brotli:
 
     @property
     def eof(self) -> bool:
-        return self._decoder.is_finished()
+        return bool(self._decoder.is_finished())
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         # `output_buffer_limit` is where brotli stops growing its buffer, not an exact size. If a

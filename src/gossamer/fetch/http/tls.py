@@ -61,8 +61,8 @@ class _WildcardChecked(ssl.SSLObject):
         super().do_handshake()
         host = self.server_hostname or ""
         certificate = self.getpeercert() or {}
-        names = [value for kind, value in certificate.get("subjectAltName", ()) if kind == "DNS"]
-        if not any(matches(host, str(name)) for name in names):
+        names = [str(each[1]) for each in certificate.get("subjectAltName", ()) if each[0] == "DNS"]
+        if not any(matches(host, name) for name in names):
             error = ssl.SSLCertVerificationError(f"certificate is not valid for {host!r}")
             error.verify_message = f"Hostname mismatch, certificate is not valid for {host!r}."
             raise error
