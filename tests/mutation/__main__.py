@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 KEPT = ROOT / "build/mutation"
 FILES = 8
-"""Test files that are run on a mutant without a recording."""
+"""The closest test files, of which those tests are run that were not recorded."""
 SECONDS = 8
 """What the tests of a mutant that only call functions take together at most."""
 WAITING_S = 60
@@ -106,14 +106,15 @@ class Choice:
                 self._by_file[test.file].append(test)
 
     def runs(self, path: Path, line: int) -> Iterator[Run]:
-        """What may notice a change: first tests that only call functions, then all others."""
+        """What may notice a change: tests that only call functions, all others, unrecorded ones."""
         source, name = path.read_text(), str(path.relative_to(ROOT))
         found = [t for t in self._recording.tests_of(source, name, line) if t.file in self._by_file]
-        if not found:
-            yield from (Run([str(test)]) for test in self._closeness.closest(path, line)[:FILES])
         waiting = [test for test in found if test.waits]
         yield from self._run(within(SECONDS, by_function(set(found) - set(waiting))))
         yield from self._run(within(WAITING_S, by_function(waiting)))
+        closest = [str(test.relative_to(ROOT)) for test in self._closeness.closest(path, line)]
+        recorded = (test.id for file in closest[:FILES] for test in self._by_file[file])
+        yield Run(closest[:FILES], frozenset(recorded))
 
     def _run(self, chosen: list[RecordedTest]) -> list[Run]:
         """A run of these tests, and of those in their files that were not recorded."""
