@@ -15,7 +15,7 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -110,8 +110,8 @@ class Choice:
         source, name = path.read_text(), str(path.relative_to(ROOT))
         found = [t for t in self._recording.tests_of(source, name, line) if t.file in self._by_file]
         waiting = [test for test in found if test.waits]
-        yield from self._run(within(SECONDS, by_function(set(found) - set(waiting))))
-        yield from self._run(within(WAITING_S, by_function(waiting)))
+        yield from self._run(within(SECONDS, [test for test in found if not test.waits]))
+        yield from self._run(within(WAITING_S, waiting))
         closest = [str(test.relative_to(ROOT)) for test in self._closeness.closest(path, line)]
         recorded = (test.id for file in closest[:FILES] for test in self._by_file[file])
         yield Run(closest[:FILES], frozenset(recorded))
@@ -121,17 +121,6 @@ class Choice:
         files = list(dict.fromkeys(test.file for test in chosen))
         recorded = {test for file in files for test in self._by_file[file]}
         return [Run(files, frozenset(test.id for test in recorded - set(chosen)))] if files else []
-
-
-def by_function(tests: Iterable[RecordedTest]) -> list[RecordedTest]:
-    """Each function's case that executes the fewest places, then each function's second one."""
-    ordered = sorted(tests, key=lambda test: (test.places, test.id))
-    cases = Counter[str]()
-    ranks = {}
-    for test in ordered:
-        cases[test.function] += 1
-        ranks[test] = cases[test.function]
-    return sorted(ordered, key=ranks.__getitem__)
 
 
 def within(seconds: float, tests: Iterable[RecordedTest]) -> list[RecordedTest]:

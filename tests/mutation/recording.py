@@ -10,7 +10,9 @@ import ast
 import json
 import re
 from base64 import b64decode, b64encode
+from collections import Counter
 from functools import cached_property, reduce
+from itertools import zip_longest
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import compress, decompress
@@ -118,7 +120,7 @@ class Recording:
 
         Those that execute its statement; else, of constants, classes and what numba compiles, those
         that execute the statements that use them. None are known for other statements that no test
-        of the recording executes.
+        of the recording executes. The tests are in an order in which the first ones differ most.
         """
         around = [
             (place, node)
@@ -127,10 +129,17 @@ class Recording:
         ]
         for place, node in around[::-1]:
             if found := self.tests_at([place]):
-                return found
+                return self._various(found, place)
             if found := self._users(node, path):
-                return found
+                return by_function(found)
         return []
+
+    def _various(self, tests: list[RecordedTest], place: Place) -> list[RecordedTest]:
+        """In turn, one that also executes each statement of the function, the rarest first."""
+        beside = [each for each in self.places if each[:2] == place[:2]]
+        found = (set(tests).intersection(self.tests_at([each])) for each in beside)
+        turns = zip_longest(*(by_function(each) for each in sorted(found, key=len)))
+        return list(dict.fromkeys(test for turn in turns for test in turn if test is not None))
 
     def _users(self, node: ast.stmt, path: str, depth: int = 3) -> list[RecordedTest]:
         """The tests of the functions that name what a statement defines, or that name these."""
@@ -145,6 +154,17 @@ class Recording:
                 return found
             names = {place.function.rpartition(".")[2] for place in using} - {""} - names
         return []
+
+
+def by_function(tests: Iterable[RecordedTest]) -> list[RecordedTest]:
+    """Each function's case that executes the fewest places, then each function's second one."""
+    ordered = sorted(tests, key=lambda test: (test.places, test.id))
+    cases = Counter[str]()
+    ranks = {}
+    for test in ordered:
+        cases[test.function] += 1
+        ranks[test] = cases[test.function]
+    return sorted(ordered, key=ranks.__getitem__)
 
 
 def calls_nobody(node: ast.AST) -> bool:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.mutation.__main__ import by_function, within
+from tests.mutation.__main__ import within
 from tests.mutation.closest import Closeness
 from tests.mutation.marks import MODULE, copy_with_marks
 from tests.mutation.mutators import compiles, mutants
-from tests.mutation.recording import RecordedTest, Recording
+from tests.mutation.recording import RecordedTest, Recording, by_function
 from tests.mutation.trial import Trial
 from tests.support.repository import ROOT
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -180,6 +181,22 @@ def test_words_that_are_close_count_more(tmp_path: Path) -> None:
         "b.example",
         "a.example",
     ]
+
+
+def test_a_query_for_news_is_about_now(tmp_path: Path) -> None:
+    work = crawl(tmp_path)
+    dates = {"a": YEAR_2024_MS, "b": time.time_ns() // 1_000_000}
+    put_index(
+        work,
+        [
+            {"url": f"http://{name}.example/", "text": "apple news", "published_ms": date_ms}
+            for name, date_ms in dates.items()
+        ],
+        shards=1,
+    )
+    hits = Searcher.open(work).search("apple news").hits
+    assert [hit.host[0] for hit in hits] == ["b", "a"]
+    assert hits[0].score > hits[1].score
 
 
 def scores_of(
