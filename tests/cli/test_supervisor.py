@@ -34,12 +34,16 @@ pytestmark = pytest.mark.slow
 
 ROUND = list(rounds.ROUND)
 PAGES = 4
-AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
-"""All pages are always due."""
+AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1\nengine.workers = 1"
+"""All pages are always due, and no process starts that the test does not need."""
 ALWAYS = "from gossamer.cli import forever_process as standing; standing.GROWTH = -1\n"
 """Replaces the process after a round that follows a harvest."""
-EACH_ROUND = f'{ALWAYS}standing.LAST = "update"\n'
-"""Replaces the process after its first round, without a harvest."""
+NO_HARVEST = (
+    "from gossamer.flow.harvests import Harvests\nHarvests.are_due = lambda *_, **__: False\n"
+)
+"""Its processes only fetch, parse and update. The code of a harvest takes seconds to load."""
+EACH_ROUND = f'{NO_HARVEST}{ALWAYS}standing.LAST = "update"\n'
+"""Replaces the process after its first round."""
 
 
 @pytest.fixture
@@ -157,7 +161,7 @@ def test_a_worker_that_is_killed_does_not_end_the_crawl(
         writer.write(page(b"nobody reads this"))
 
     server.answers["/1"] = kill
-    with Service(folder) as service:
+    with Service(folder, NO_HARVEST) as service:
         lost, died = service.until(event="died")[-2:]
         assert lost["event"] == "lost"
         assert "died with exit code -9" in lost["text"]
@@ -229,15 +233,19 @@ def test_a_signal_to_all_processes_counts_once(
 
 
 def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
+    """A process in its place only says that it was asked to end."""
     deaf = (
-        "import signal\nfrom gossamer.state import stopping\n"
-        "stopping.obey_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+        "import json, signal\n"
+        "def tell(event): print(json.dumps(dict(event=event)), flush=True)\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: tell('asked'))\n"
+        "tell('runs')\n"
+        "while True: signal.pause()\n"
     )
     with Service(folder, deaf) as service:
-        service.until(step="generate")
+        service.until(event="runs")
         for _ in range(PATIENCE):
             service.process.send_signal(signal.SIGTERM)
-            service.until(step="update")
+            service.until(event="asked")
         service.end()
 
 
@@ -245,7 +253,7 @@ def test_systemd_is_told_that_the_process_that_crawls_is_alive(
     folder: Path, systemd: Systemd
 ) -> None:
     watched = {"NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "300000"}
-    with Service(folder, **watched) as service:
+    with Service(folder, NO_HARVEST, **watched) as service:
         while "WATCHDOG" not in systemd.received():
             pass
         service.end()
