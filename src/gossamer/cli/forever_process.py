@@ -30,7 +30,7 @@ LAST = list(rounds.HARVEST)[-1]
 """The last step of a harvest."""
 GROWTH = 1 / 8
 """How much this process and its children may grow after their first harvest, as a part of
-`engine.memory_gb`. A round adds some 3 MB, and another process starts within two seconds."""
+`engine.memory_gb`. A round adds 3 to 5 MB, and another process starts within two seconds."""
 GROWTH_OF_FIRST = 1 / 4
 """The same as a part of what they had then: a small crawl stays small, and a large one, which reads
 more before it is as fast again, is replaced as seldom as the setting allows."""
