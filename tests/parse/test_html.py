@@ -44,7 +44,7 @@ def links(html: str, rules: Rules | None = None) -> list[tuple[str, str, str]]:
         ("<title>not in the text</title><p>x", "x"),
         ("x<script>a()</script><style>b{}</style><noscript>c</noscript>y", "xy"),
         ("x<template>t</template><textarea>u</textarea><select><option>v</select>y", "xy"),
-        ("x<svg><title>t</title><text>u</text></svg><iframe>v</iframe>y", "xy"),
+        ("x<svg><title>t</title><text>u</text></svg><iframe>v</iframe>y", "x u y"),
         ("<script></script>seen", "seen"),
         ("<!-- no -->yes<!-- no -->", "yes"),
         ("&lt;b&gt; &amp; &eacute;&#x4e2d;&notanentity;", "<b> & é中¬anentity;"),
@@ -389,6 +389,9 @@ FRAGMENTS = st.sampled_from(
     <math> <template> <title> <base§href= <meta§name=robots§content= <meta§charset= <frameset>
     <select> <html§lang= <plaintext> <b> </p> <object> <form> </body>
     <meta§http-equiv=refresh§content='0;url=
+    <x-a><template§shadowrootmode=open> </template> <slot> </slot> <math> <mfrac> <semantics> <svg>
+    <text> <foreignObject> <ruby> <rt> <rp> <pre>1 <span§aria-hidden=true> <div§popover> <button>
+    <div§data-nosnippet> <span§class=lineno>1</span> </ruby> </math> </svg> </button>
     http://[ é \ud7ff \U0010ffff \0 §""".replace("\n", " ").split(" ")
 ).map(lambda fragment: fragment.replace("§", " "))
 
@@ -434,6 +437,15 @@ def cost_s(make: Any, size: int) -> float:
         "<meta name=description content=x>",
         "<title>",
         "</p>",
+        "<div><template shadowrootmode=open>x</template></div>",
+        "<math><mi>x",
+        "<svg><text>x</text></svg>",
+        "<ruby>x<rt>y",
+        "<ruby>x<rt>y</rt></ruby>",
+        "<pre>1\n",
+        "<div class=gutter>1",
+        "<button><h2>x",
+        "<div data-nosnippet><h2>x",
         "&amp;",
         "\t",
     ],

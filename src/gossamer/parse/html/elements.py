@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Final
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html import findings as on
+from gossamer.parse.html.foreign import math_text, repeats_math, svg_lines
+from gossamer.parse.html.line_numbers import is_column, is_number, is_number_name
 from gossamer.parse.html.lines import BREAK, BROKEN, JOINED, OUTSIDE, SPACED
-from gossamer.parse.maintext.blocks import Box
-from gossamer.parse.maintext.marks import HIDDEN, marks_of
+from gossamer.parse.maintext.blocks import HEADINGS, Box
+from gossamer.parse.maintext.marks import NUMBERS, UNQUOTED, marks_of
 from gossamer.parse.maintext.names import NAMED_CHROME
 from gossamer.parse.parsed_page import PERMALINK
 
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 
 MAX_BOXES: Final = 200_000
 """Number of boxes after which no more are told apart: honest pages have 300, large ones 20,000."""
+MAX_CLIMB: Final = 64
+"""Ancestors of a heading among which one may ask not to be quoted."""
+MAX_BUTTON_DEPTH: Final = 6
+"""Ancestors of a heading among which one may be a button."""
 
 
 class Cursor:
@@ -42,6 +48,8 @@ class Cursor:
         self.pieces, self.ends, self.boxes = self.lines.pieces, self.lines.ends, self.lines.boxes
         self.box = 0
         """Number of the innermost box; OUTSIDE in an element that is not in the outline."""
+        self.ruby = 0
+        """The number of the first piece of text whose reading comes next."""
         self.in_link = False
         """Whether an open anchor leads to another page."""
         self.ancestors: list[tuple[LexborNode, Node, int, bool]] = []
@@ -65,13 +73,31 @@ class Cursor:
         if self.box != around and self.box >= 0:
             self.boxes[self.box].end = len(self.ends)
 
-    def hide(self) -> bool:
-        """Leave an element out of the outline, and return True, unless it is the root."""
+    def hide(self, marks: int) -> bool:
+        """Leave an element out of the outline, and return True, unless it is the root.
+
+        `marks` say why: HIDDEN or UNQUOTED.
+        """
+        if marks == UNQUOTED:
+            self.lines.has_unquoted = True
         if self._reveal or not self.ancestors:
             return False
         self.lines.hides = True
         self.box = OUTSIDE
         return True
+
+    def is_unquoted(self) -> bool:
+        """Whether an open element asks not to be quoted (`data-nosnippet`)."""
+        return self.lines.has_unquoted and any(
+            "data-nosnippet" in node.attrs for node, _, _, _ in self.ancestors[-MAX_CLIMB:]
+        )
+
+    def box_of_button(self) -> int:
+        """Return the box around the button that contains the present element, or OUTSIDE."""
+        for _, kind, box, _ in reversed(self.ancestors[-MAX_BUTTON_DEPTH:]):
+            if kind is _BUTTON:
+                return box
+        return OUTSIDE
 
 
 class Node:
@@ -137,9 +163,13 @@ class _Block(_Plain):
         if child is not None and cursor.box >= 0:
             attributes = node.attributes
             marks = marks_of(self.name, attributes) if attributes else self.marks
-            if marks != HIDDEN:
+            if marks >= NUMBERS:
+                if is_number(node):
+                    return None
+                marks -= NUMBERS
+            if marks >= 0:
                 cursor.open_box(self.name, marks)
-            elif self.name == "body" or not cursor.hide():
+            elif self.name == "body" or not cursor.hide(marks):
                 cursor.open_box(self.name, 0)
         return child
 
@@ -149,17 +179,54 @@ class _Block(_Plain):
         cursor.close_box(around)
 
 
+class _Heading(_Block):
+    """A heading is in the outline even in a button, such as one that opens a section."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        if cursor.box == OUTSIDE:
+            cursor.box = cursor.box_of_button()
+        return super().enter(cursor, node)
+
+    def leave(self, cursor: Cursor, around: int) -> None:
+        if self.end is not None and cursor.is_unquoted():
+            cursor.found.heading_starts.pop()
+            cursor.end_line(cursor.box)
+            cursor.close_box(around)
+        else:
+            super().leave(cursor, around)
+
+
+class _Preformatted(_Block):
+    """Code, or the column of its line numbers, which is left out."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        if is_column(node):
+            cursor.end_line(cursor.box)
+            return None
+        return super().enter(cursor, node)
+
+
 class _Span(Node):
     """An inline element that is a box if its attributes mark it as boilerplate."""
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         child = node.first_child
-        if child is None or cursor.box < 0 or cursor.boxes[cursor.box].tag == "pre":
+        if child is None or cursor.box < 0:
             return child
+        if cursor.boxes[cursor.box].tag == "pre":
+            text = child.text_content
+            if text is None or not text.strip().isdecimal():
+                return child
         attributes = self.attributes_of(node)
         marks = marks_of("span", attributes) if attributes else 0
-        if marks == HIDDEN:
-            if cursor.hide():
+        if marks >= NUMBERS and is_number(node):
+            return None
+        if cursor.boxes[cursor.box].tag == "pre":
+            return child
+        if attributes.get("aria-hidden") == "true" and repeats_math(node):
+            return None
+        if marks < 0:
+            if cursor.hide(marks):
                 cursor.lines.seam(JOINED)
         elif marks & NAMED_CHROME and len(cursor.boxes) < MAX_BOXES:
             cursor.lines.seam(cursor.box)
@@ -200,9 +267,65 @@ class _Gap(_Plain):
         return None
 
 
+class _Skipped(Node):
+    """An element that is not shown and takes no place: the brackets of ruby."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
+        return None
+
+
+class _Ruby(Node):
+    """Text with its reading, such as kanji with kana."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        cursor.ruby = len(cursor.pieces)
+        return node.first_child
+
+
+class _Reading(Node):
+    """The reading of the base before it, which stands above that and not in the line."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        parent = node.parent
+        if parent is None or parent.tag not in ("ruby", "rtc"):
+            return node.first_child
+        cursor.lines.add_reading(cursor.ruby, node.text())
+        cursor.ruby = len(cursor.pieces)
+        return None
+
+
+class _Math(Node):
+    """A formula is text within its line."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        if text := math_text(node):
+            cursor.pieces.append(text)
+        return None
+
+
+class _Drawing(Node):
+    """The texts of an SVG image: one of them is a part of its line, each of several a line."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        on.start_drawing(cursor.found, node)
+        lines = [] if repeats_math(node) else svg_lines(node)
+        if len(lines) > 1:
+            for line in lines:
+                cursor.end_line(cursor.box)
+                cursor.pieces.append(line)
+            cursor.end_line(cursor.box)
+        elif lines:
+            cursor.pieces.append(f" {lines[0]} ")
+        else:
+            cursor.lines.gap(cursor.box)
+        return None
+
+
 class _Anchor(Node):
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         attributes = node.attributes
+        if is_number_name(attributes.get("class") or "") and is_number(node):
+            return None
         cursor.found.anchors.append((attributes, len(cursor.pieces)))
         cursor.found.alt = ""
         child = node.first_child
@@ -220,23 +343,39 @@ class _Anchor(Node):
 
 
 class _Button(Node):
-    """A block of the visible text that is not in the outline."""
+    """A block of the visible text that is not in the outline, unless it is a heading."""
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        if cursor.box >= 0 and _is_titling(cursor, node):
+            return node.first_child
         cursor.end_line(SPACED if cursor.box >= 0 else OUTSIDE)
         child = node.first_child
         if child is not None:
             cursor.box = OUTSIDE
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
-        cursor.end_line(OUTSIDE)
+    def leave(self, cursor: Cursor, around: int) -> None:
+        if OUTSIDE in (cursor.box, around):
+            cursor.end_line(OUTSIDE)
+
+
+def _is_titling(cursor: Cursor, button: LexborNode) -> bool:
+    """Whether a button is within a heading: it opens a section, and has the section's title."""
+    box = cursor.boxes[cursor.box]
+    if box.tag in _TITLING or cursor.boxes[box.parent].tag in _TITLING:
+        return True
+    parent = button.parent
+    return parent is not None and parent.attrs.sget("role") == "heading"
+
+
+_TITLING: Final = HEADINGS | {"dt", "legend", "summary"}
+_BUTTON: Final = _Button()
 
 
 _BLOCKS: Final = """address article aside blockquote body caption center dd details dialog dir div
-    dl dt fieldset figcaption figure footer form h4 h5 h6 header hgroup legend li main menu nav
-    ol p pre search section summary table tbody td tfoot th thead tr ul"""
-_GAPS: Final = "datalist input math select style template textarea"
+    dl dt fieldset figcaption figure footer form header hgroup legend li main menu nav
+    ol p search section summary table tbody td tfoot th thead tr ul"""
+_GAPS: Final = "datalist input select style template textarea"
 _BY_NAME: Final[dict[str, Node]] = {
     **{name: _Block(name) for name in _BLOCKS.split()},
     **dict.fromkeys(_GAPS.split(), _Gap()),
@@ -247,23 +386,30 @@ _BY_NAME: Final[dict[str, Node]] = {
     "area": _Plain(on.start_area),
     "base": _Plain(on.start_base),
     "br": _LineBreak(),
-    "button": _Button(),
+    "button": _BUTTON,
     "embed": _Plain(on.start_embed),
     "frame": _Plain(on.start_frame),
-    "h1": _Block("h1", on.start_h1, on.end_heading(1)),
-    "h2": _Block("h2", on.start_heading, on.end_heading(2)),
-    "h3": _Block("h3", on.start_heading, on.end_heading(3)),
+    "h1": _Heading("h1", on.start_h1, on.end_heading(1)),
+    "h2": _Heading("h2", on.start_heading, on.end_heading(2)),
+    "h3": _Heading("h3", on.start_heading, on.end_heading(3)),
+    **{name: _Heading(name) for name in ("h4", "h5", "h6")},
     "hr": _LineBreak(),
     "html": _Plain(on.start_html),
     "iframe": _Gap(on.start_frame),
     "img": _Plain(on.start_image),
     "link": _Plain(on.start_link_element),
+    "math": _Math(),
     "meta": _Plain(on.start_meta),
+    "nobr": _Span(),
     "object": _Gap(on.start_object),
+    "pre": _Preformatted("pre"),
+    "rp": _Skipped(),
+    "rt": _Reading(),
+    "ruby": _Ruby(),
     "script": _Gap(on.start_script),
     "source": _Plain(on.start_source),
     "span": _Span(),
-    "svg": _Gap(on.start_drawing),
+    "svg": _Drawing(),
     "time": _Plain(on.start_time, on.end_time),
     "title": _Gap(on.start_title),
 }

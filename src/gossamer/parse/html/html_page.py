@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.page_metadata import metadata
+from gossamer.parse.html.shadow_roots import SHADOW_ROOT, show_shadow_roots
 from gossamer.parse.html.site_rules import apply_rule, rule_for
 from gossamer.parse.html.walk import findings
 from gossamer.parse.html.xhtml import html_of
@@ -15,6 +16,7 @@ from gossamer.parse.maintext.core import MainText, main_text
 from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.directives import Wishes
 from gossamer.parse.reading.type_sniffing import XHTML
 from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import normalize
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 MICRODATA = "itemprop"
 """A page without this string has no microdata. Searching for it takes a tenth of the time of a
 query for elements with this attribute. Everybody writes it in lower case."""
+
+MIN_NEW_CHARS = 200
+"""Beginning of the text in JSON-LD that a page does not show if it shows nothing of that text."""
 
 
 class Reading(NamedTuple):
@@ -56,6 +61,8 @@ def _read(
     if mime == XHTML:
         text = html_of(text)
     tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
+    if SHADOW_ROOT in text:
+        show_shadow_roots(tree)
     found = findings(tree, rules)
     found.embedded.add_to(found.references)
     if MICRODATA in text:
@@ -70,14 +77,24 @@ def _latest_reading(body: bytes, label: str | None, mime: str, rules: Rules) -> 
 
 
 def article(tree: LexborHTMLParser, found: Findings) -> MainText:
-    """Return the main text of a page: see `gossamer.parse.maintext`."""
+    """Return the main text of a page: see `gossamer.parse.maintext`.
+
+    If that is text that must not be quoted, the whole page must not be: no snippet shows what is
+    outside the main text, but the page has nothing else.
+    """
+    is_revealed = False
 
     def revealed() -> Outline | None:
+        nonlocal is_revealed
         if not found.lines.hides:
             return None
+        is_revealed = True
         return findings(tree, found.rules, reveal=True).lines.outline()
 
-    return main_text(found.lines.outline(), found.title, revealed)
+    main = main_text(found.lines.outline(), found.title, revealed)
+    if found.lines.has_unquoted and (not main.text or is_revealed):
+        found.head_metadata.wishes |= Wishes(nosnippet=True)
+    return main
 
 
 def _page(content: Content, reading: Reading) -> ParsedPage:
@@ -96,6 +113,8 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
     meta = metadata(found.head_metadata, url, title=found.title, fetched=content.page.fetched)
     h1 = next((heading for level, heading in found.headings if level == 1), "")
     title = found.title or meta.headline or h1
+    if meta.body and (main.is_doubtful or not main.text) and meta.body[:MIN_NEW_CHARS] not in text:
+        text, main = f"{text}\n{meta.body}".lstrip(), MainText(meta.body)
     alternates = ((language, joined(href)) for language, href in meta.alternates)
     refused = found.refused.copy()
     return ParsedPage(

@@ -64,8 +64,12 @@ class Lines:
         """Line and length of each text node in these links."""
         self.hides = False
         """Whether the attributes of an element hide it."""
+        self.has_unquoted = False
+        """Whether an element asks not to be quoted in snippets (`data-nosnippet`)."""
         self._seams = False
         self._folded: list[str] | None = None
+        self._readings: list[tuple[int, int, str]] = []
+        """Ranges of pieces that have a reading (ruby), and that."""
 
     def seam(self, end: int) -> None:
         """End a line of the outline only."""
@@ -80,11 +84,36 @@ class Lines:
             if last[0] != BREAK and not last[-1].isspace():
                 self.seam(SPACED)
 
+    def add_reading(self, start: int, reading: str) -> None:
+        """Keep the reading of the pieces from `start` on, which have just been added."""
+        end = len(self.pieces)
+        if start < end:
+            self._readings.append((start, end, reading))
+        elif self._readings and self._readings[-1][1] == end:  # bases may precede all readings
+            start, end, first = self._readings.pop()
+            self._readings.append((start, end, first + reading))
+
     def visible(self) -> str:
-        """Return the visible text: one line for each block that has any."""
+        """Return the visible text: one line for each block that has any.
+
+        Lines with readings follow once more, as they are read: people search for both.
+        """
         seams = self._seams
         lines = _fold_lines("".join(self.pieces).replace(SEAM, "")) if seams else self._lines()
-        return "\n".join(filter(None, lines))
+        text = "\n".join(filter(None, lines))
+        if self._readings:
+            read = _fold_lines("".join(self._read_pieces()).replace(SEAM, ""))
+            others = (new for old, new in zip(lines, read, strict=True) if new != old)
+            text = "\n".join([text, *others])
+        return text
+
+    def _read_pieces(self) -> list[str]:
+        """Return the pieces of text, with readings in place of what they are the readings of."""
+        pieces = self.pieces.copy()
+        for start, end, reading in self._readings:
+            if not any(piece[0] == BREAK for piece in pieces[start:end]):
+                pieces[start:end] = [reading.replace(BREAK, ""), *[""] * (end - start - 1)]
+        return pieces
 
     def outline(self) -> Outline:
         """Return the blocks and boxes."""

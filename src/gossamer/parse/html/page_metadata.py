@@ -68,6 +68,8 @@ class Metadata(Struct, frozen=True, kw_only=True):
     alternates: tuple[tuple[str, str], ...] = ()
     """Pairs of hreflang and URL."""
     icon: str | None = None
+    body: str | None = None
+    """The text of the main work in schema.org's node, for pages that show it by a script."""
 
 
 def metadata(
@@ -97,6 +99,7 @@ def metadata(
         canonical=found.canonical,
         alternates=tuple(found.alternates),
         icon=found.icon or found.touch_icon,
+        body=nodes.body(),
     )
 
 

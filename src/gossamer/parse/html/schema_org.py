@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 MAX_VALUES = 20
 MAX_CHARS = 4_000
 """Characters read of any value, before its user cuts it further."""
+MAX_BODY_CHARS = 500_000
 
 _ARTICLES = ("article", "posting", "report", "creativework", "recipe", "howto")
 _WORKS = {"videoobject": "video", "podcastepisode": "episode"}
 _SITE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^<>]*>")
+_BLOCK_MARKUP = re.compile(r"</?(?:p|div|br|li|ul|ol|h[1-6]|blockquote|tr)\b[^<>]*>", re.IGNORECASE)
 
 
 class Nodes:
@@ -57,6 +59,16 @@ class Nodes:
         """Yield the titles of the main work only."""
         yield from _texts(self.main.get("headline"))
         yield from _texts(self.main.get("name"))
+
+    def body(self) -> str | None:
+        """Return the text of the main work without markup, one line per block."""
+        for name in ("articleBody", "text"):
+            value = self.main.get(name)
+            if isinstance(value, str) and len(value) <= MAX_BODY_CHARS:
+                text = _sound(unescape(value) if "&" in value else value)
+                lines = _MARKUP.sub("", _BLOCK_MARKUP.sub("\n", text)).splitlines()
+                return "\n".join(filter(None, map(" ".join, map(str.split, lines)))) or None
+        return None
 
     def authors(self) -> list[str]:
         """Return the names of the authors in the first node that has any."""

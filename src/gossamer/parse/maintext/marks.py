@@ -18,6 +18,7 @@ from gossamer.parse.maintext.names import (
     MAX_NAME_CHARS,
     NAMED_BODY,
     NAMED_CHROME,
+    is_number_name,
     judge,
 )
 
@@ -27,11 +28,19 @@ BODY: Final = 32
 """Mark of boxes that are schema.org's articleBody."""
 ARTICLE: Final = 64
 """Mark of boxes whose element or role is an article, or main."""
+NUMBERS: Final = 256
+"""Largest mark, of boxes whose name says that they have line numbers."""
 HIDDEN: Final = -1
 """In place of marks: the element is not shown."""
+UNQUOTED: Final = -2
+"""In place of marks: the element asks not to be quoted (`data-nosnippet`, after Google)."""
 
-_TELLING: Final = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
+_TELLING: Final = frozenset(
+    ("aria-hidden", "data-nosnippet", "hidden", "itemprop", "popover", "role", "style")
+)
 """Attributes other than class and id that set marks; most elements have none of them."""
+_QUOTED: Final = frozenset(("div", "section", "span"))
+"""Elements with which `data-nosnippet` is defined."""
 _INVISIBLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SLUGGED: Final = HEADINGS | {"dd", "dt", "li", "p", "section"}
 """Elements whose id is a link target made of their own words."""
@@ -79,8 +88,10 @@ def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
         return _named(kind, marks, classes, "")
     if not _TELLING.isdisjoint(attributes):
         style = attributes.get("style")
-        if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
+        if (style and _INVISIBLE.search(style)) or _is_hidden(kind, attributes):
             return HIDDEN
+        if "data-nosnippet" in attributes and kind in _QUOTED:
+            return UNQUOTED
         marks |= _ROLES.get(attributes.get("role") or "", 0)
         if attributes.get("aria-hidden") == "true":
             marks |= CHROME
@@ -90,6 +101,16 @@ def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
     if len(classes) + len(identity) > MAX_NAME_CHARS:
         classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
     return _named(kind, marks, classes, identity) if classes or identity else marks
+
+
+def _is_hidden(kind: str, attributes: dict[str, str | None]) -> bool:
+    """Whether attributes hide an element until a script shows it (§6.1 and §6.12 of HTML).
+
+    What is hidden until found is there to be found.
+    """
+    if "hidden" in attributes:
+        return (attributes["hidden"] or "").strip().lower() != "until-found"
+    return "popover" in attributes and not (kind == "dialog" and "open" in attributes)
 
 
 @lru_cache(maxsize=8192)
@@ -102,4 +123,4 @@ def _named(kind: str, marks: int, classes: str, identity: str) -> int:
         marks &= ~BESIDE
     if kind == "blockquote":  # named for the network from which it is embedded
         named &= NAMED_BODY
-    return marks | named
+    return marks | named | (NUMBERS if is_number_name(classes) else 0)

@@ -43,6 +43,11 @@ def judge(classes: str, identity: str) -> int:
     return NAMED_BODY if NAMED_BODY in verdicts else _strongest(verdicts)
 
 
+def is_number_name(classes: str) -> bool:
+    """Whether a class attribute is that of line numbers, in the terms of syntax highlighters."""
+    return bool(classes) and _NUMBERS.search(classes) is not None
+
+
 @lru_cache(maxsize=8192)
 def _judge_name(name: str) -> int:
     """Return the mark for one name; 0 for utility classes such as "D(n)!" and "md:hidden"."""
@@ -83,6 +88,13 @@ _STRENGTHS: Final = (
     NAMED_CHROME | BESIDE,
     NAMED_BODY,
 )
+_NUMBERS: Final = re.compile(
+    r"(?<![a-z])(?:line[_-]?(?:no|nr|num|number)s?(?:div)?|lnt?|gutter|blob[_-]num|hljs-ln-n\w*)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
+"""Sources: Pygments, Rouge, Chroma, GeSHi, SyntaxHighlighter, highlight.js, Shiki, GitHub, cgit,
+gitweb, Doxygen, rustdoc, Hexo."""
 _WORD: Final = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
 """A word of a name, in camelCase too."""
 
