@@ -1,6 +1,10 @@
 import pytest
 
-from gossamer.parse.reading.titles import says_nothing, without_overrides
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
+from gossamer.parse.reading.titles import says_nothing
+from gossamer.serve.rendering import crumbs
+from gossamer.web.directions import without_overrides
 
 
 @pytest.mark.parametrize(
@@ -98,5 +102,45 @@ def test_a_title_that_says_something(title: str) -> None:
     assert not says_nothing(title)
 
 
-def test_directions_end_with_the_title() -> None:
+def title_of(html: str, url: str = "https://gazette.example/x") -> str | None:
+    return parse_page(Page(url, {"content-type": "text/html"}, html.encode()), Rules()).title
+
+
+SITE = '<meta property="og:site_name" content="The Gazette">'
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>Untitled Document</title><h1>Gunwales</h1>", "Gunwales"),
+        ("<title>Untitled</title><h3>Gunwales</h3>", "Gunwales"),
+        ("<title>Untitled</title><p>A line.</p><p>Another.</p>", "A line."),
+        ("<title>Untitled</title>", "Untitled"),
+        ("<title>&#8203;</title><p>A line.", "A line."),
+        ("<title>&#8203;</title>", None),
+        ("<title>Microsoft Word - x.doc</title><h1>Gunwales</h1>", "Gunwales"),
+        (f"<title>The Gazette</title>{SITE}<h1>Gunwales</h1>", "Gunwales"),
+        (f"<title>The Gazette</title>{SITE}<h1>THE GAZETTE</h1><h2>Gunwales</h2>", "Gunwales"),
+        (f"<title>The Gazette</title>{SITE}<p>{'A long line. ' * 20}", "The Gazette"),
+        ("<title>gazette.example</title><h1>Gunwales</h1>", "Gunwales"),
+        ("<title>Gazette</title><h1>Gunwales</h1>", "Gunwales"),
+        ("<title>Gunwales</title><h1>Hulls</h1>", "Gunwales"),
+        ("<title>a&#8238;fdp.exe</title>", "afdp.exe"),
+    ],
+)
+def test_the_title_that_people_see(html: str, title: str | None) -> None:
+    assert title_of(html) == title
+
+
+def test_the_first_page_of_a_site_has_its_name() -> None:
+    html = f"<title>The Gazette</title>{SITE}<h1>Gunwales</h1>"
+    assert title_of(html, "https://gazette.example/") == "The Gazette"
+
+
+def test_directions_end_with_the_text() -> None:
+    html = "<title>x</title><h2>b\u202ec</h2><p>d\u2067e</p>".encode()
+    headers = {"content-type": "text/html; charset=utf-8"}
+    page = parse_page(Page("https://gazette.example/x", headers, html), Rules())
+    assert (page.headings, page.text, page.main_text) == (("bc",), "bc\nde", "bc\nde")
     assert without_overrides("a\u202efdp.exe\u202c \u2067b\u2069 \u200fc") == "afdp.exe b \u200fc"
+    assert crumbs("https://gazette.example/a%E2%80%AEb") == ["gazette.example", "ab"]

@@ -21,6 +21,7 @@ from gossamer.parse.reading.header_links import LINKING, header_links, merge_lin
 from gossamer.parse.reading.language import hint_of, language_of, tag_of
 from gossamer.parse.reading.type_sniffing import document_type, effective_type, essence
 from gossamer.web.binary_data import looks_like_text
+from gossamer.web.directions import without_overrides
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ CODINGS = frozenset(
 )
 """The registered content codings (IANA), apart from `identity`."""
 DEFAULTS = Rules()
+_SHOWN = ("title", "headline", "description", "site_name", "text", "main_text")
+"""Fields that search results may show."""
 
 
 def parse_response(
@@ -103,6 +106,16 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         links, refused = merge_links(links, told.links, rules.max_links), dict(counts)
         canonical = canonical or told.canonical
         alternates = (*alternates, *told.alternates)[:MAX_ALTERNATES]
+    parsed = structs.replace(
+        parsed,
+        **{
+            name: without_overrides(text)
+            for name in _SHOWN
+            if (text := getattr(parsed, name)) is not None
+        },
+        headings=tuple(map(without_overrides, parsed.headings)),
+        authors=tuple(map(without_overrides, parsed.authors)),
+    )
     limit = rules.max_text_chars
     longest = max(len(parsed.text or ""), len(parsed.main_text or ""))
     if robots.nofollow:

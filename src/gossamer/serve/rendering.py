@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gossamer.status.human_units import duration, percent, size
+from gossamer.web.directions import without_overrides
 
 if TYPE_CHECKING:
     from gossamer.search.results import Count, Hit
@@ -33,7 +34,7 @@ def link(url: str) -> str:
 
 def crumbs(url: str) -> list[str]:
     """Host and path segments as breadcrumbs: `docs.example`, `guide`, `start.html`."""
-    path = unquote(url.partition("://")[2].partition("?")[0]).split("/")
+    path = without_overrides(unquote(url.partition("://")[2].partition("?")[0])).split("/")
     return [step[:MAX_CRUMB_CHARS] + "…" * (len(step) > MAX_CRUMB_CHARS) for step in path if step]
 
 

@@ -60,7 +60,8 @@ class Findings:
         self.alt = ""
         self.headings: list[tuple[int, str]] = []
         self.heading_starts: list[int] = []
-        self.times: list[tuple[Attributes, int]] = []
+        self.times: list[tuple[Attributes, int, int]] = []
+        """Open time elements: their attributes, first piece of text, and line."""
         self.title = ""
         self.base: str | None = None
         self.language: str | None = None
@@ -176,7 +177,7 @@ def start_heading(found: Findings, _: LexborNode) -> None:
 
 
 def start_h1(found: Findings, node: LexborNode) -> None:
-    found.head_metadata.add_h1(len(found.pieces))
+    found.head_metadata.add_h1(len(found.lines.ends))
     start_heading(found, node)
 
 
@@ -205,18 +206,18 @@ def start_base(found: Findings, node: LexborNode) -> None:
 
 
 def start_time(found: Findings, node: LexborNode) -> None:
-    found.times.append((node.attributes, len(found.pieces)))
+    found.times.append((node.attributes, len(found.pieces), len(found.lines.ends)))
 
 
 def end_time(found: Findings) -> None:
-    attributes, start = found.times.pop()
-    found.head_metadata.add_time(attributes, found.phrase(start, MAX_TIME_CHARS), start)
+    attributes, start, line = found.times.pop()
+    found.head_metadata.add_time(attributes, found.phrase(start, MAX_TIME_CHARS), line)
 
 
 def start_abbreviation(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
     if is_date_abbreviation(attributes):
-        found.head_metadata.add_time(attributes, "", len(found.pieces))
+        found.head_metadata.add_time(attributes, "", len(found.lines.ends))
 
 
 def start_script(found: Findings, node: LexborNode) -> None:

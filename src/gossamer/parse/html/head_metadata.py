@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
     from gossamer.parse.html.jsonld import Thing
+    from gossamer.parse.html.shown_dates import ShownDate
 
     Attributes = dict[str, str | None]
 
@@ -74,14 +75,15 @@ _DIGITS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*", re.ASCII)
 class Time(NamedTuple):
     """A time element.
 
-    `words` are those of its class and itemprop, in lower case. `place` counts the pieces of text
-    before it, as in `HeadMetadata.h1`.
+    `words` are those of its class and itemprop, in lower case. `text` is what it shows, and `line`
+    the number of its line, as in `Lines`.
     """
 
     value: str
     words: frozenset[str]
     pubdate: bool
-    place: int
+    line: int
+    text: str
 
 
 class HeadMetadata:
@@ -103,8 +105,10 @@ class HeadMetadata:
         self.things: list[Thing] = []
         self.authors: list[str] = []
         self.times: list[Time] = []
-        self.h1: list[int] = []
-        """Places of the h1 headings: how many pieces of text the walk had seen before each."""
+        self.shown: list[ShownDate] = []
+        """Dates in the text that are the page's own, the most trusted first."""
+        self.headlines: list[int] = []
+        """Lines of the h1 headings; of the main heading, if it is of another level."""
         self.large_image: str | None = None
 
     def add_meta(self, attributes: Attributes) -> None:
@@ -165,7 +169,7 @@ class HeadMetadata:
         if name and len(self.authors) < MAX_VALUES:
             self.authors.append(name)
 
-    def add_time(self, attributes: Attributes, text: str, place: int) -> None:
+    def add_time(self, attributes: Attributes, text: str, line: int) -> None:
         """Keep a time element, or an abbr whose title is a date (as in microformats)."""
         if len(self.times) < MAX_TIMES:
             words = [attributes.get("class") or "", attributes.get("itemprop") or ""]
@@ -175,13 +179,14 @@ class HeadMetadata:
                     value[:MAX_VALUE_CHARS],
                     frozenset(" ".join(words)[:200].lower().split()),
                     "pubdate" in attributes,
-                    place,
+                    line,
+                    text,
                 )
             )
 
-    def add_h1(self, place: int) -> None:
-        if len(self.h1) < MAX_HEADINGS:
-            self.h1.append(place)
+    def add_h1(self, line: int) -> None:
+        if len(self.headlines) < MAX_HEADINGS:
+            self.headlines.append(line)
 
     def add_microdata(self, tree: LexborHTMLParser) -> None:
         self.things = read_microdata(tree)

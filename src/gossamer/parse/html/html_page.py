@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
@@ -17,12 +18,14 @@ from gossamer.parse.parsed_page import ParsedPage
 from gossamer.parse.reading.body_cache import remember_latest
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.directives import Wishes
+from gossamer.parse.reading.titles import is_visible, says_nothing
 from gossamer.parse.reading.type_sniffing import XHTML
 from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from gossamer.parse.html.findings import Findings
+    from gossamer.parse.html.page_metadata import Metadata
     from gossamer.parse.maintext.blocks import Outline
     from gossamer.parse.parsed_page import Content, Rules
 
@@ -30,6 +33,10 @@ MICRODATA = "itemprop"
 """A page without this string has no microdata. Searching for it takes a tenth of the time of a
 query for elements with this attribute. Everybody writes it in lower case."""
 
+MAX_CANDIDATES = 5
+"""Headings of which one is the title, if the page's title says nothing."""
+MAX_LINE_CHARS = 120
+"""Length of a first line that is such a title."""
 MIN_NEW_CHARS = 200
 """Beginning of the text in JSON-LD that a page does not show if it shows nothing of that text."""
 
@@ -111,8 +118,7 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         return normalize(encode_query(href, base, charset), base, rules.urls)
 
     meta = metadata(found.head_metadata, url, title=found.title, fetched=content.page.fetched)
-    h1 = next((heading for level, heading in found.headings if level == 1), "")
-    title = found.title or meta.headline or h1
+    title = _title(found, meta, url, main.text)
     if meta.body and (main.is_doubtful or not main.text) and meta.body[:MIN_NEW_CHARS] not in text:
         text, main = f"{text}\n{meta.body}".lstrip(), MainText(meta.body)
     alternates = ((language, joined(href)) for language, href in meta.alternates)
@@ -120,7 +126,7 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
     return ParsedPage(
         outcome="parsed" if text or title else "empty",
         charset=charset,
-        title=title[:MAX_TITLE_CHARS] or None,
+        title=title or None,
         headline=meta.headline,
         description=meta.description,
         headings=tuple(heading for _, heading in found.headings),
@@ -141,3 +147,36 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         links=found.references.links(url, base, rules.urls, refused, charset),
         refused=refused,
     )
+
+
+def _title(found: Findings, meta: Metadata, url: str, text: str) -> str:
+    """Return the title, or what a reader would take for it if that says nothing.
+
+    On pages other than a site's first one, the name of the site alone says nothing either.
+    """
+    h1 = next((heading for level, heading in found.headings if level == 1), "")
+    headings = [heading for _, heading in found.headings[:MAX_CANDIDATES]]
+    line = text.partition("\n")[0] if found.title else ""
+    candidates = [found.title, meta.headline or "", h1, *headings]
+    candidates.append(line if len(line) <= MAX_LINE_CHARS else "")
+    sites = _site_names(meta, url)
+    title = next((each for each in candidates if not _is_empty_title(each, sites)), "")
+    title = title or next(filter(is_visible, candidates), "")
+    return title[:MAX_TITLE_CHARS]
+
+
+def _is_empty_title(title: str, sites: frozenset[str]) -> bool:
+    return says_nothing(title) or _letters(title) in sites
+
+
+def _site_names(meta: Metadata, url: str) -> frozenset[str]:
+    """Return the names by which a site may be called, as `_letters`; none for its first page."""
+    parts = urlsplit(url)
+    if not parts.path.strip("/") and not parts.query:
+        return frozenset()
+    host = (parts.hostname or "").removeprefix("www.")
+    return frozenset(map(_letters, filter(None, (meta.site_name, host, host.partition(".")[0]))))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))

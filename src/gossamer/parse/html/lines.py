@@ -68,6 +68,7 @@ class Lines:
         """Whether an element asks not to be quoted in snippets (`data-nosnippet`)."""
         self._seams = False
         self._folded: list[str] | None = None
+        self._outlined: list[str] | None = None
         self._readings: list[tuple[int, int, str]] = []
         """Ranges of pieces that have a reading (ruby), and that."""
 
@@ -126,7 +127,7 @@ class Lines:
         start_line = next(starts)
         link_chars = links = 0
         parts: list[str] = []
-        for number, (line, end) in enumerate(zip(self._outline_lines(), self.ends, strict=True)):
+        for number, (line, end) in enumerate(zip(self.outline_lines(), self.ends, strict=True)):
             if (line or parts) and end != OUTSIDE:
                 if end < 0:
                     parts += line, _BETWEEN[end]
@@ -158,10 +159,12 @@ class Lines:
             self._folded = _fold_lines("".join(self.pieces))
         return self._folded
 
-    def _outline_lines(self) -> Sequence[str]:
+    def outline_lines(self) -> Sequence[str]:
         """Return the lines. Those that hidden elements divide keep a space where they meet."""
         if not self._seams:
             return self._lines()
+        if self._outlined is not None:
+            return self._outlined
         lines = []
         for raw, end in zip("".join(self.pieces).split(BREAK), self.ends, strict=True):
             line = fold(raw.removeprefix(_SEAM_MARK))
@@ -170,6 +173,7 @@ class Lines:
             if end == JOINED and raw[-1:].isspace():
                 line += " "
             lines.append(line)
+        self._outlined = lines
         return lines
 
 

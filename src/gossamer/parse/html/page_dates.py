@@ -2,32 +2,38 @@
 
 Facts: many pages contain a dozen dates, most of which belong to other pages: teasers, comments,
 breadcrumbs. Decisions: a date counts if something ties it to the page: schema.org's node for the
-main work, a meta element, a time element beside the main heading, or the URL. Elements that may
-belong to anything count only if all of them agree. Dates in the future are rejected, and so are
-modifications before the publication.
+main work, a meta element, a time element beside the main heading, the text beside that
+(`shown_dates.py`), or the URL. Elements that may belong to anything count only if all of them
+agree. Dates in the future are rejected, and so are modifications before the publication.
+
+The day is the one that the page's readers see, although the instant is in UTC: a date with a zone
+is moved into its day if it would be in another one.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gossamer.parse.reading.dates import CLOCK_ERROR, parse_date
+from gossamer.parse.reading.date_labels import CHANGED, PUBLISHED
+from gossamer.parse.reading.dates import CLOCK_ERROR, parse_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gossamer.parse.html.head_metadata import HeadMetadata, Time
     from gossamer.parse.html.schema_org import Nodes
+    from gossamer.parse.html.shown_dates import ShownDate
 
 MAX_URL_CHARS = 10_000
-NEAR_HEADING = range(-30, 126)
-"""Distances from a main heading at which a time element belongs to it, in pieces of text; a block
-has two. On 25 pages, the page's date is within 25 pieces on 15, within 70 on 21, and within 124 on
-all; the nearest date of a teaser is 141 pieces away."""
+NEAR_HEADING = range(-15, 64)
+"""Distances from a main heading at which a time element belongs to it, in lines. On 25 pages, the
+page's date is within 13 lines on 15, within 35 on 21, and within 62 on all; the nearest date of a
+teaser is 70 lines away."""
+ONE_DAY = timedelta(days=1)
 FIRST_URL_DATE = datetime(1990, 1, 1, tzinfo=UTC)
 
 _CHANGED = frozenset(
@@ -50,17 +56,18 @@ def page_dates(
     """
     latest = None if fetched is None else fetched + CLOCK_ERROR
     meta = found.meta_contents
-    beside_heading = _times_near_headings(found.times, found.h1)
+    beside_heading = _times_near_headings(found.times, found.headlines)
+    shown = [each for each in found.shown if latest is None or each.date <= latest]
     published = _date(
         chain(
             nodes.texts("datePublished", "uploadDate"),
             meta("published"),
             _agreed_texts(time.value for time in found.times if time.pubdate),
             (time.value for time in beside_heading if not _is_change(time)),
-            nodes.texts("dateCreated"),
         ),
         latest,
     )
+    published = published or next((each.date for each in shown if each.label == PUBLISHED), None)
     modified = _date(
         chain(
             nodes.texts("dateModified"),
@@ -69,19 +76,48 @@ def page_dates(
         ),
         latest,
     )
+    modified = modified or next((each.date for each in shown if each.label == CHANGED), None)
     for address in addresses:
         published = published or url_date(address, latest)
+    published = published or _date(nodes.texts("dateCreated"), latest)
+    if published is None:
+        published = next((each.date for each in shown if _may_be_own(each, fetched)), None)
     if modified and published and modified < published:
         modified = None
+    if published is not None:
+        published = _on_shown_day(published, shown)
+        modified = modified and max(modified, published)
     return published, modified
 
 
 def _date(texts: Iterable[str], latest: datetime | None) -> datetime | None:
     for text in texts:
-        date = parse_date(text)
+        date = parse_day(text)
         if date is not None and (latest is None or date <= latest):
             return date
     return None
+
+
+def _may_be_own(shown: ShownDate, fetched: datetime | None) -> bool:
+    """Whether a date without a label is the page's: above the headline, it may be today's."""
+    if shown.label is not None:
+        return False
+    return not shown.is_above or fetched is None or fetched - shown.date > 2 * ONE_DAY
+
+
+def _on_shown_day(published: datetime, shown: Iterable[ShownDate]) -> datetime:
+    """Return the date, moved to the day that the page shows if that is the one before or after.
+
+    Metadata are often in UTC, and a page shows the day where its readers are.
+    """
+    days = [each.date for each in shown if each.label == PUBLISHED]
+    days = days or [each.date for each in shown if each.label is None]
+    midnight = published.replace(hour=0, minute=0, second=0, microsecond=0)
+    if midnight in days:
+        return published
+    if midnight + ONE_DAY in days:
+        return midnight + ONE_DAY
+    return midnight - timedelta(seconds=1) if midnight - ONE_DAY in days else published
 
 
 def _agreed_texts(texts: Iterable[str]) -> set[str]:
@@ -96,7 +132,7 @@ def _times_near_headings(times: Iterable[Time], headings: list[int]) -> list[Tim
         (abs(distance), time)
         for time in times
         for place in headings
-        if (distance := time.place - place) in NEAR_HEADING
+        if (distance := time.line - place) in NEAR_HEADING
     ]
     return [time for _, time in sorted(near, key=itemgetter(0))]
 

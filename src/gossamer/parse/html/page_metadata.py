@@ -26,6 +26,7 @@ from gossamer.parse.html.jsonld import read_jsonld
 from gossamer.parse.html.page_dates import page_dates
 from gossamer.parse.html.schema_org import Nodes
 from gossamer.parse.parsed_page import fold, short
+from gossamer.parse.reading.authors import split_authors
 from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
@@ -38,16 +39,16 @@ MAX_DESCRIPTION_CHARS = 2_000
 MAX_NAME_CHARS = 100
 """Length of the name of an author or a site. Anything longer is not a name."""
 MAX_AUTHORS = 20
+MAX_FIELD_CHARS = 4_000
 MAX_TYPE_CHARS = 30
 MAX_URL_CHARS = 10_000
 
 _BY = re.compile(
-    r"(?:(?:posted|written|published) )?by:? |author: ?|作者[:：] ?|автор: ?", re.IGNORECASE
+    r"(?:(?:posted|written|published|words|text) )?by:? |(?:author|auteur|autor|autore)s?: ?"
+    r"|作者[:：] ?|автор: ?|(?:par|por|door) (?=\S+ \S)",
+    re.IGNORECASE,
 )
 _SITE_SUFFIX = re.compile(r"$| ?[|·•:»@–—-]")
-_NOBODY = frozenset(
-    ("admin", "administrator", "author", "editor", "root", "unknown", "user", "webmaster")
-)
 
 
 class Metadata(Struct, frozen=True, kw_only=True):
@@ -129,21 +130,21 @@ def _site_name(texts: Iterable[str]) -> str | None:
 def author_names(*sources: Iterable[str]) -> tuple[str, ...]:
     """Return the authors in the first source that names any, without a leading "By"."""
     for source in sources:
-        names = dict.fromkeys(name for text in source if (name := _name(text)))
+        names = dict.fromkeys(name for text in source for name in _names(text))
         if names:
             return tuple(names)[:MAX_AUTHORS]
     return ()
 
 
-def _name(text: str) -> str | None:
-    """Return an author's name; None for addresses, handles and placeholders such as "admin"."""
-    name = fold(text[: 4 * MAX_NAME_CHARS])
-    if by := _BY.match(name):
-        name = name[by.end() :]
-    strange = "://" in name or "@" in name or "<" in name or name.startswith(("www.", "/", "#"))
-    if strange or len(name) > MAX_NAME_CHARS or name.lower() in _NOBODY:
-        return None
-    return name if any(character.isalpha() for character in name) else None
+def _names(text: str) -> Iterator[str]:
+    """Yield the names of authors in a text; addresses and handles are left out."""
+    text = fold(text[:MAX_FIELD_CHARS])
+    if by := _BY.match(text):
+        text = text[by.end() :]
+    for name in split_authors(text):
+        strange = "://" in name or "@" in name or "<" in name or name.startswith(("www.", "/", "#"))
+        if not strange and len(name) <= MAX_NAME_CHARS and any(map(str.isalpha, name)):
+            yield name
 
 
 def _image(found: HeadMetadata, nodes: Nodes, meta: Callable[[str], Iterator[str]]) -> str | None:

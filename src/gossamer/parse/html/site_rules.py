@@ -24,7 +24,7 @@ from gossamer.parse.html.css_selectors import outermost, selector
 from gossamer.parse.html.page_metadata import MAX_HEADLINE_CHARS, author_names
 from gossamer.parse.html.walk import outline_of
 from gossamer.parse.parsed_page import SiteRule, fold, short
-from gossamer.parse.reading.dates import CLOCK_ERROR, parse_date
+from gossamer.parse.reading.dates import CLOCK_ERROR, parse_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -162,7 +162,7 @@ def _title(texts: Iterable[str]) -> str | None:
 
 
 def _date(texts: Iterable[str], latest: datetime | None) -> datetime | None:
-    dates = (date for text in texts if (date := parse_date(text)) is not None)
+    dates = (date for text in texts if (date := parse_day(text)) is not None)
     return next((date for date in dates if latest is None or date <= latest), None)
 
 

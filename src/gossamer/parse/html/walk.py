@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.html.elements import CUSTOM, KINDS, Cursor
 from gossamer.parse.html.findings import Findings
+from gossamer.parse.html.shown_dates import keep_own_dates
 from gossamer.parse.parsed_page import Rules
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def findings(tree: LexborHTMLParser, rules: Rules, *, reveal: bool = False) -> F
     found = Findings(rules)
     if tree.root is not None:
         walk(tree.root, found, reveal=reveal)
+        if not reveal:
+            keep_own_dates(found)
     return found
 
 

@@ -28,7 +28,7 @@ BODY: Final = 32
 """Mark of boxes that are schema.org's articleBody."""
 ARTICLE: Final = 64
 """Mark of boxes whose element or role is an article, or main."""
-NUMBERS: Final = 256
+NUMBERS: Final = 512
 """Largest mark, of boxes whose name says that they have line numbers."""
 HIDDEN: Final = -1
 """In place of marks: the element is not shown."""

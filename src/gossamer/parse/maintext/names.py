@@ -22,6 +22,8 @@ DIALOG: Final = 8
 """In addition to a mark of boilerplate: a dialog over the page, such as a long consent form."""
 COMMENTARY: Final = 128
 """In addition to a mark of boilerplate: comments of readers."""
+BYLINE: Final = 256
+"""In addition to a mark of boilerplate: author, date or footer, perhaps of the text."""
 
 MAX_NAME_CHARS: Final = 200
 """Characters read of a class attribute or an id."""
@@ -65,6 +67,8 @@ def _judge_name(name: str) -> int:
 def _judge_word(word: str) -> int:
     if word.startswith(_COMMENT_STEMS):
         return 0 if word in _ESSAYS else NAMED_CHROME | COMMENTARY
+    if word in _BYLINE_WORDS:
+        return NAMED_CHROME | BYLINE
     if word in _CHROME_WORDS or word.startswith(_CHROME_STEMS):
         return NAMED_CHROME
     if word.startswith(_DIALOG_STEMS):
@@ -85,6 +89,7 @@ _STRENGTHS: Final = (
     NAMED_CHROME | DIALOG,
     NAMED_CHROME | COMMENTARY,
     NAMED_CHROME,
+    NAMED_CHROME | BYLINE,
     NAMED_CHROME | BESIDE,
     NAMED_BODY,
 )
@@ -102,7 +107,7 @@ _STEMS: Final = """
     advert breadcrumb carousel copyright donat facebook follow further
     masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc recommend
     related respond share sharing signup skyscraper slideshow social sponsor subscri
-    taboola taglist teaser timestamp toolbar toolbox tooltip trend twitter whatsapp widget
+    taboola taglist teaser toolbar toolbox tooltip trend twitter whatsapp widget
     anzeige meistgel schlagw teilen verwandt werbung
     auteur partag publici
     compartir etiquet relacionad
@@ -110,25 +115,27 @@ _STEMS: Final = """
     reklam
 """
 _WORDS: Final = """
-    ad ads author authors banner bio byline credit credits dateline editsection foot footer
-    hidden legal login menu meta metadata modal nav navs noprint pager rating ratings register
-    replies reply tag tags toc vote votes
-    autor autoren autores leggi leia lire saiba voir
+    ad ads banner bio editsection hidden legal login menu modal nav navs noprint pager
+    rating ratings register replies reply tag tags toc vote votes
+    leggi leia lire saiba voir
 """
+_BYLINES: Final = """
+author authors autor autoren autores byline credit credits dateline foot footer meta metadata
+timestamp timestamps
+"""
+_BYLINE_WORDS: Final = frozenset(_BYLINES.split())
 _CHROME_STEMS: Final = tuple(_STEMS.split())
 _CHROME_WORDS: Final = frozenset(_WORDS.split())
 _CHROME_PAIRS: Final = frozenset(
     [
         *product(["more"], ["articles", "from", "in", "like", "news", "on", "posts", "stories"]),
         *product(["most"], ["popular", "read", "viewed"]),
-        *product(["post", "posted", "pub", "publish", "published"], ["date", "time"]),
         *product(["read", "see"], ["also", "next"]),
         *product(["screen"], ["reader", "readers"]),
         *product(["skip"], ["link", "nav", "to"]),
         *product(["cite", "citing"], ["article", "as", "page", "this"]),
         *product(["how", "to"], ["cite"]),
         ("action", "bar"),
-        ("by", "line"),
         ("edit", "section"),
         ("log", "in"),
         ("no", "print"),
@@ -138,6 +145,12 @@ _CHROME_PAIRS: Final = frozenset(
         ("sr", "only"),
         ("tool", "bar"),
         ("visually", "hidden"),
+    ]
+)
+_BYLINE_PAIRS: Final = frozenset(
+    [
+        *product(["post", "posted", "pub", "publish", "published"], ["date", "time"]),
+        ("by", "line"),
     ]
 )
 
@@ -172,5 +185,6 @@ _BODY_WORDS: Final = frozenset(
 _PAIRS: Final = (
     dict.fromkeys(_BODY_PAIRS, NAMED_BODY)
     | dict.fromkeys(_CHROME_PAIRS, NAMED_CHROME)
+    | dict.fromkeys(_BYLINE_PAIRS, NAMED_CHROME | BYLINE)
     | {("side", "bar"): NAMED_CHROME | BESIDE}
 )

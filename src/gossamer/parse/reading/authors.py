@@ -19,7 +19,15 @@ MAX_FIELD_CHARS = 20_000
 MAX_NAME_WORDS = 5
 
 _SEPARATOR = re.compile(r"\s*(?:[;\n\r；、，،؛•·]|\s[|/]\s)\s*")
-_COMMA = re.compile(r"\s*,\s*(?:(?:and|und|et|&)\s+)?|\s+(?:and|und|et|&|og|och|en)\s+|\s*[/&]\s*")
+_AND = r"(?:and|und|et|&|og|och|en|y|e|i|и|та|ja|ve|és|with)"
+_COMMA = re.compile(rf"\s*,\s*(?:{_AND}\s+)?|\s+{_AND}\s+|\s*[/&]\s*")
+_ROLE = re.compile(
+    r"(?:\w+ ){0,4}(?:reporter|correspondent|writer|editor|staff|columnist|contributor|journalist"
+    r"|producer|redakteurin|redakteur|redacción|rédaction|redazione|redactie|professor)"
+    r"(?: \w+){0,3}",
+    re.IGNORECASE,
+)
+"""What people do, which stands behind their names."""
 _AFFIX = re.compile(
     r"(?:jr|sr|i{2,3}|iv|ph\.? ?d|m\.?d|m\.?sc|b\.?sc|m\.?a|b\.?a|esq|inc|ltd|llc|gmbh|co|corp"
     r"|s\.?a|ag|e\.? ?v|dr|prof)\.?",
@@ -80,6 +88,9 @@ def _persons(part: str) -> list[str]:
             names[-1] = f"{names[-1]}, {name}"
         else:
             names.append(name)
+    persons = [name for name in names if not _ROLE.fullmatch(name)]
+    if len(persons) < len(names) and persons:
+        return persons if all(map(_is_person, persons)) else [part]
     return names if len(names) > 1 and all(map(_is_person, names)) else [part]
 
 

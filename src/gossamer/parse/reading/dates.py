@@ -14,7 +14,7 @@ years outside EPOCH to END.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ END = datetime(2100, 1, 1, tzinfo=UTC)
 """Dates must lie between EPOCH and END. Callers reject dates in the future."""
 CLOCK_ERROR = timedelta(days=1)
 """How far a page's clock or time zone may be ahead of ours."""
+LAST_SECOND = timedelta(days=1, seconds=-1)
 NO_OFFSET = timedelta()
 MAX_OFFSET = timedelta(hours=14)
 """Largest offset of a zone from UTC: the Line Islands, Kiribati."""
@@ -97,6 +98,25 @@ zone in "2024-05-01+02:00" as a time."""
 
 def parse_date(text: str) -> datetime | None:
     """Return the instant in UTC; None if the text is not a date, or out of range. Never raises."""
+    found = _written(text)
+    return None if found is None else found.astimezone(UTC)
+
+
+def parse_day(text: str) -> datetime | None:
+    """Return the instant as `parse_date` does, but within the day in UTC that the text names.
+
+    >>> parse_day("2024-05-01T00:30:00+02:00")
+    datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    found = _written(text)
+    if found is None:
+        return None
+    first = found.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
+    return min(max(found.astimezone(UTC), first), first + LAST_SECOND)
+
+
+def _written(text: str) -> datetime | None:
+    """Return the instant in the zone of the text; None if it is not a date, or out of range."""
     text = text.strip()
     if not text or len(text) > MAX_CHARS:
         return None
@@ -105,7 +125,7 @@ def parse_date(text: str) -> datetime | None:
         # Check the year first: at the ends of the calendar, dates cannot change their zone.
         if found is None or not EPOCH.year - 1 <= found.year <= END.year:
             return None
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
     except (ValueError, OverflowError):
         return None
     return found if EPOCH < found < END else None
@@ -142,16 +162,14 @@ def _instant(parts: dict[str, str]) -> datetime | None:
         _year(parts),
         int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1,
         int(parts.get("day") or 1),
-        tzinfo=UTC,
+        tzinfo=timezone(offset),
     )
     hour = int(parts.get("hour") or 0)
     if half := parts.get("half"):
         hour = hour % HALF_DAY_HOURS + HALF_DAY_HOURS * (half in "pP")
     second = min(int(parts.get("second") or 0), 59)  # a datetime cannot hold a leap second
     # The hours are added because 24:00 is the end of the day (ISO 8601 §5.3.2).
-    return (
-        day + timedelta(hours=hour, minutes=int(parts.get("minute") or 0), seconds=second) - offset
-    )
+    return day + timedelta(hours=hour, minutes=int(parts.get("minute") or 0), seconds=second)
 
 
 def _year(parts: dict[str, str]) -> int:

@@ -14,14 +14,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from gossamer.web.directions import without_overrides
+
+__all__ = ["is_visible", "says_nothing", "without_overrides"]
+
 MAX_CHARS = 1_000
 
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Characters that Unicode calls letters or symbols although they are not visible: the fillers of
 Hangul and the empty pattern of Braille."""
-_OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Embeddings, overrides and isolates: they change the direction of text up to a closing mark, which
-a page may leave out, and so that of whatever is shown behind the title (Unicode TR 36 §2.6)."""
 _NAMELESS = """
 untitled, untitled document, untitled page, no title, title, page title, your title here, title here
 new page, blank page, new document, blank document, document, default, doc, page, slide, sheet
@@ -108,8 +109,3 @@ def is_visible(text: str) -> bool:
         and character != "|"
         for character in text
     )
-
-
-def without_overrides(text: str) -> str:
-    """Return the text without the marks that change the direction of the text behind them."""
-    return text if text.isascii() else _OVERRIDES.sub("", text)
