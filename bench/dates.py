@@ -355,8 +355,10 @@ def ours(page: Page) -> date | None:
 def htmldate(page: Page) -> date | None:
     from htmldate import find_date
 
-    limits = {"min_date": "1990-01-01", "max_date": TODAY.date().isoformat()}
-    found = find_date(page.html, original_date=True, url=page.url, **limits)
+    today = TODAY.date().isoformat()
+    found = find_date(
+        page.html, original_date=True, url=page.url, min_date="1990-01-01", max_date=today
+    )
     return None if found is None else date.fromisoformat(found)
 
 

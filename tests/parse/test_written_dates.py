@@ -114,7 +114,7 @@ def test_places_in_the_text() -> None:
     st.sampled_from(["long", "full", "medium"]),
 )
 def test_dates_of_cldr(day: date, language: str, form: str) -> None:
-    text = format_date(day, form, locale=language)  # type: ignore[arg-type]
+    text = format_date(day, form, locale=language)
     assert found(text, language) == [day]
 
 

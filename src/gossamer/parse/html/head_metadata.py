@@ -17,11 +17,11 @@ from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from selectolax.lexbor import LexborHTMLParser
 
     from gossamer.parse.html.jsonld import Thing
-    from gossamer.parse.html.shown_dates import ShownDate
 
     Attributes = dict[str, str | None]
 
@@ -84,6 +84,16 @@ class Time(NamedTuple):
     pubdate: bool
     line: int
     text: str
+
+
+class ShownDate(NamedTuple):
+    """A date in the text of a page that is its own."""
+
+    date: datetime
+    label: str | None
+    """What the words around it say: a label of `date_labels.py`."""
+    is_above: bool
+    """Whether it stands above the headline, where a masthead may show today's date."""
 
 
 class HeadMetadata:

@@ -24,9 +24,8 @@ from gossamer.parse.reading.dates import CLOCK_ERROR, parse_day
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.parse.html.head_metadata import HeadMetadata, Time
+    from gossamer.parse.html.head_metadata import HeadMetadata, ShownDate, Time
     from gossamer.parse.html.schema_org import Nodes
-    from gossamer.parse.html.shown_dates import ShownDate
 
 MAX_URL_CHARS = 10_000
 NEAR_HEADING = range(-15, 64)

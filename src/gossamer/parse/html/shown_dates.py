@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gossamer.parse.html.head_metadata import ShownDate
 from gossamer.parse.html.lines import OUTSIDE
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.marks import CHROME
@@ -75,16 +76,6 @@ _ABBREVIATION = re.compile(r"(?:\b\w{1,3}|\d)\.\W*$")
 _SEPARATOR = re.compile(r"[|·•●∙｜/]|\s[–—-]\s")
 
 
-class ShownDate(NamedTuple):
-    """A date in the text of a page that is its own."""
-
-    date: datetime
-    label: str | None
-    """PUBLISHED, CHANGED or None."""
-    is_above: bool
-    """Whether it stands above the headline, where a masthead may show today's date."""
-
-
 def keep_own_dates(found: Findings) -> None:
     """Collect the dates that a page shows as its own, and drop time elements that are not."""
     metadata = found.head_metadata
@@ -121,8 +112,8 @@ class DateFinder:
         best = next((box for box in self._headings if box.tag == "h1"), None)
         most = 2
         for box in self._headings[:MAX_HEADINGS]:
-            lines = self._texts[box.start : min(box.end, box.start + MAX_HEADING_LINES)]
-            words = fold_words(" ".join(lines))
+            written = self._texts[box.start : min(box.end, box.start + MAX_HEADING_LINES)]
+            words = fold_words(" ".join(written))
             weight = 2 * len(words) + (box.tag == "h1")
             if weight > most and words in title:
                 best, most = box, weight
