@@ -308,7 +308,8 @@ class _Drawing(Node):
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         on.start_drawing(cursor.found, node)
-        lines = [] if repeats_math(node) else svg_lines(node)
+        text = node.text()  # most images are icons, without any
+        lines = [] if text.isspace() or not text or repeats_math(node) else svg_lines(node)
         if len(lines) > 1:
             for line in lines:
                 cursor.end_line(cursor.box)
@@ -324,7 +325,9 @@ class _Drawing(Node):
 class _Anchor(Node):
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         attributes = node.attributes
-        if is_number_name(attributes.get("class") or "") and is_number(node):
+        href = attributes.get("href")
+        is_local = href is None or href[:1] == "#"
+        if is_local and is_number_name(attributes.get("class") or "") and is_number(node):
             return None
         cursor.found.anchors.append((attributes, len(cursor.pieces)))
         cursor.found.alt = ""
@@ -332,8 +335,7 @@ class _Anchor(Node):
         if child is None:
             on.end_anchor(cursor.found)
         elif cursor.box >= 0:
-            href = attributes.get("href")
-            if href and href[0] != "#":
+            if href and not is_local:
                 cursor.in_link = True
                 cursor.lines.links.append(len(cursor.ends))
         return child

@@ -155,10 +155,11 @@ def _title(found: Findings, meta: Metadata, url: str, text: str) -> str:
     On pages other than a site's first one, the name of the site alone says nothing either.
     """
     h1 = next((heading for level, heading in found.headings if level == 1), "")
-    headings = [heading for _, heading in found.headings[:MAX_CANDIDATES]]
-    line = text.partition("\n")[0] if found.title else ""
-    candidates = [found.title, meta.headline or "", h1, *headings]
-    candidates.append(line if len(line) <= MAX_LINE_CHARS else "")
+    candidates = [found.title, meta.headline or "", h1]
+    if found.title:
+        candidates += [heading for _, heading in found.headings[:MAX_CANDIDATES]]
+        line = text.partition("\n")[0]
+        candidates.append(line if len(line) <= MAX_LINE_CHARS else "")
     sites = _site_names(meta, url)
     title = next((each for each in candidates if not _is_empty_title(each, sites)), "")
     title = title or next(filter(is_visible, candidates), "")
