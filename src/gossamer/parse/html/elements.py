@@ -334,10 +334,9 @@ class _Anchor(Node):
         child = node.first_child
         if child is None:
             on.end_anchor(cursor.found)
-        elif cursor.box >= 0:
-            if href and not is_local:
-                cursor.in_link = True
-                cursor.lines.links.append(len(cursor.ends))
+        elif cursor.box >= 0 and href and not is_local:
+            cursor.in_link = True
+            cursor.lines.links.append(len(cursor.ends))
         return child
 
     def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
