@@ -213,7 +213,8 @@ class _Span(Node):
         child = node.first_child
         if child is None or cursor.box < 0:
             return child
-        if cursor.boxes[cursor.box].tag == "pre":
+        in_code = cursor.boxes[cursor.box].tag == "pre"
+        if in_code:
             text = child.text_content
             if text is None or not text.strip().isdecimal():
                 return child
@@ -221,7 +222,7 @@ class _Span(Node):
         marks = marks_of("span", attributes) if attributes else 0
         if marks >= NUMBERS and is_number(node):
             return None
-        if cursor.boxes[cursor.box].tag == "pre":
+        if in_code:
             return child
         if attributes.get("aria-hidden") == "true" and repeats_math(node):
             return None

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.blocks import Box
 
 MAX_DEPTH = 64
-MAX_HEADINGS, MAX_HEADING_LINES = 300, 8
+MAX_HEADINGS, MAX_HEADING_LINES = 100, 8
 BEFORE, BEHIND, TAIL = 6, 40, 30
 """Lines before and behind the headline, and at the end of its article, that may have its date."""
 MAX_LINES = BEFORE + BEHIND + TAIL
@@ -100,9 +100,15 @@ class DateFinder:
         self._boxes = lines.boxes
         self._linked = frozenset(lines.links)
         self._language = language
-        self._articles = Counter(box.parent for box in self._boxes if box.tag == "article")
+        self._articles: Counter[int] = Counter()
         """Number of articles in each box."""
-        self._headings = [box for box in self._boxes if box.tag in HEADINGS]
+        self._headings: list[Box] = []
+        for box in self._boxes:
+            tag = box.tag
+            if tag in HEADINGS:
+                self._headings.append(box)
+            elif tag == "article":
+                self._articles[box.parent] += 1
         self.headline = self._find_headline(fold_words(title))
         self._near = frozenset(self._near_lines())
         """Lines near the headline, where a date needs no label."""
