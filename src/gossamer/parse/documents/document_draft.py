@@ -12,7 +12,8 @@ from msgspec import Struct, structs
 from gossamer.parse.reading.authors import split_authors
 from gossamer.parse.reading.dates import END
 from gossamer.parse.reading.language import tag_of
-from gossamer.parse.reading.titles import says_nothing, without_overrides
+from gossamer.parse.reading.titles import says_nothing
+from gossamer.web.directions import without_overrides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,10 +14,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from gossamer.web.directions import without_overrides
-
-__all__ = ["is_visible", "says_nothing", "without_overrides"]
-
 MAX_CHARS = 1_000
 
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
