@@ -91,3 +91,7 @@ def test_all_dispositions_and_reasons_have_words() -> None:
     assert {*told["reason"].partition(": ")[2].split(", ")} <= {*REASONS}
     assert Duplicates("dropped_noindex").left_out is not None
     assert Duplicates("indexed").left_out is None
+
+
+def test_a_label_is_shorter_than_what_it_means() -> None:
+    assert all(len(reason.label) < len(reason.meaning) for reason in REASONS.values())

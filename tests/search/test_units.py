@@ -11,6 +11,7 @@ from gossamer.search.query_units import (
     compounds,
     joined_phrases,
     neighbours,
+    parts_of,
     run_weight,
     split_units,
     units_of,
@@ -129,3 +130,17 @@ def test_any_text_has_units_that_are_not_empty(language: str, text: str) -> None
     words = wanted_words(parse(text))
     assert all(all(unit) and unit for unit in units_of(words, analyzer))
     assert all(all(unit) for unit, _ in compounds(words, analyzer))
+
+
+@pytest.mark.parametrize(
+    ("typed", "parts"),
+    [
+        ("(data)", ["data"]),
+        ("data/source", ["data", "source"]),
+        ("印刷・設定", ["印刷", "設定"]),
+        ("印刷設定", ["印刷設定"]),
+        ("印刷設定・", ["印刷設定・"]),
+    ],
+)
+def test_the_words_that_are_joined_in_a_word(typed: str, parts: list[str]) -> None:
+    assert [each.text for each in parts_of(Words(typed), analyzer_for(OTHER))] == parts
