@@ -41,6 +41,21 @@ def test_fields_that_parsers_read_are_lines_in_the_order_of_their_names() -> Non
     assert len(parsed_headers(answer((b"x-robots-tag", b"a" * MAX_CHARS)))) == MAX_CHARS
 
 
+def test_links_to_other_pages_come_last_and_push_out_nothing() -> None:
+    style, canonical = b"</style.css?v=1>; rel=preload", b"</a,b>; rel=canonical"
+    sent = answer(
+        (b"Link", b", ".join((style, canonical))),
+        (b"Link", style),
+        (b"Refresh", b"5; /b"),
+        (b"Link", b"</c>; rel=next" + b" " * 9 + b"," * MAX_CHARS),
+        (b"X-Robots-Tag", b"noindex"),
+    )
+    lines = parsed_headers(sent).split("\n")
+    assert lines[:2] == ["x-robots-tag: noindex", "link: </a,b>; rel=canonical"]
+    assert lines[2].startswith("link: </c>; rel=next ,,,")
+    assert len(lines) == 3
+
+
 @pytest.mark.parametrize(
     ("stored", "sent", "updated"),
     [

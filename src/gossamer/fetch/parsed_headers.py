@@ -1,7 +1,9 @@
 """The header fields by which a body is parsed: the column `headers` of responses and pages.
 
 They are stored as text: a line `name: value` per field, with the name in lower case, in the order
-of the names. If they differ, equal bodies are not the same page.
+of the names. If they differ, equal bodies are not the same page. Links come last, because they may
+be long, and the text has a limit. Of `Link`, those to other pages count: many servers name their
+stylesheets there, with another version in each answer.
 
 A 304 has no body, but its fields replace those that were stored with it (RFC 9111 §3.2). Many
 servers send a 304 with default values, and browsers ignore its Content-Type and Content-Encoding.
@@ -14,22 +16,28 @@ There are three exceptions:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gossamer.fetch.exchange import FetchResult
 
 CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
+LINK, REFRESH = "link", "refresh"
 READ_BY_PARSERS = (
     CONTENT_TYPE,
     CONTENT_ENCODING,
     "content-language",
+    LINK,
+    REFRESH,
     "x-content-type-options",
     "x-robots-tag",
 )
 _NAMES = {name.encode(): name for name in READ_BY_PARSERS}
 MAX_CHARS = 4_096
-"""Parsers read no more of a field, either."""
+"""Of all fields together."""
+_NEXT_LINK = re.compile(rb",\s*(?=<)")
+_TO_PAGES = re.compile(rb"canonical|alternate|amphtml|next|prev", re.IGNORECASE)
 
 
 def parsed_headers(answer: FetchResult) -> str:
@@ -39,12 +47,13 @@ def parsed_headers(answer: FetchResult) -> str:
         for name, value in answer.headers
         if (folded := name.strip().lower()) in _NAMES
     ]
+    fields = [(name, _links_to_pages(value) if name == LINK else value) for name, value in found]
     lines = [
         f"{name}: {b' '.join(value.split()).decode('latin-1')}"
-        for name, value in found
-        if not (answer.decoded and name == CONTENT_ENCODING)
+        for name, value in fields
+        if not (answer.decoded and name == CONTENT_ENCODING) and (value or name != LINK)
     ]
-    return "\n".join(sorted(lines, key=_name))[:MAX_CHARS]
+    return "\n".join(sorted(lines, key=_order))[:MAX_CHARS]
 
 
 def update_headers(stored: str, not_modified: str) -> str:
@@ -55,7 +64,7 @@ def update_headers(stored: str, not_modified: str) -> str:
         return stored
     replaced = set(map(_name, sent))
     kept = [line for line in _lines(stored) if _name(line) not in replaced]
-    return "\n".join(sorted(kept + sent, key=_name))[:MAX_CHARS]
+    return "\n".join(sorted(kept + sent, key=_order))[:MAX_CHARS]
 
 
 def are_same_headers(some: str, others: str) -> bool:
@@ -84,3 +93,12 @@ def _lines(headers: str) -> list[str]:
 
 def _name(line: str) -> str:
     return line.partition(":")[0]
+
+
+def _order(line: str) -> tuple[bool, str]:
+    name = _name(line)
+    return name in {LINK, REFRESH}, name
+
+
+def _links_to_pages(value: bytes) -> bytes:
+    return b", ".join(link for link in _NEXT_LINK.split(value) if _TO_PAGES.search(link))

@@ -111,7 +111,7 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         **{
             name: without_overrides(text)
             for name in _SHOWN
-            if (text := getattr(parsed, name)) is not None
+            if isinstance(text := getattr(parsed, name), str)  # of a plugin, it may be anything
         },
         headings=tuple(map(without_overrides, parsed.headings)),
         authors=tuple(map(without_overrides, parsed.authors)),
