@@ -129,6 +129,12 @@ def test_a_wrong_checksum_costs_nothing(coding: str) -> None:
     assert decode(damaged(coding), coding, 1_000)[:2] == (WORDS[:1_000], True)
 
 
+def test_what_follows_a_raw_stream_is_not_decoded() -> None:
+    raw = zlib.compress(WORDS)[2:-4]
+    for rest in (b"rubbish", bytes(range(99)), raw):
+        assert decode(raw + rest, "deflate", 2 * len(WORDS)).body == WORDS
+
+
 def test_a_wrong_length_costs_nothing() -> None:
     assert decode(gzip.compress(WORDS)[:-4] + bytes(4), "gzip", len(WORDS)).body == WORDS
 
@@ -188,7 +194,7 @@ def test_a_wrong_checksum_of_a_header_costs_nothing(fields: bytes) -> None:
     if flags == b"\x0e":
         rest = b"\0\0" + rest
     coded = coded[:3] + flags + coded[4:10] + rest + b"xx" + coded[10:]
-    assert decode(coded, "gzip", len(WORDS)) == (WORDS, False, True)
+    assert decode(coded, "gzip", 2 * len(WORDS)) == (WORDS, False, True)
     for end in range(3, 30):  # a header that breaks off
         with suppress(Undecodable):
             decode(coded[:end], "gzip", 100)

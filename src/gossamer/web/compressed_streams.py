@@ -9,6 +9,7 @@ Facts
 from __future__ import annotations
 
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from isal import isal_zlib
@@ -56,9 +57,16 @@ def gunzip(data: bytes, limit: int) -> Decompressed:
         if not data.startswith(GZIP_MAGIC) or not data[3:4] or not data[3] & FHCRC:
             raise
         stream = data[_end_of_header(data) :]
-        return decompress(
-            lambda: isal_zlib.decompressobj(-zlib.MAX_WBITS), IsalError, stream, limit
-        )
+        return inflate(stream, limit)
+
+
+def inflate(data: bytes, limit: int) -> Decompressed:
+    """Decode one raw deflate stream (RFC 1951). What follows it would be taken for another one.
+
+    Raises IsalError if nothing can be decoded.
+    """
+    new = partial(isal_zlib.decompressobj, -zlib.MAX_WBITS)
+    return decompress(new, IsalError, data, limit, max_members=1)
 
 
 def _end_of_header(data: bytes) -> int:
@@ -73,7 +81,11 @@ def _end_of_header(data: bytes) -> int:
 
 
 def decompress(
-    new: Callable[[], Decompressor], error: type[Exception], data: bytes, limit: int
+    new: Callable[[], Decompressor],
+    error: type[Exception],
+    data: bytes,
+    limit: int,
+    max_members: int = MAX_MEMBERS,
 ) -> Decompressed:
     """Decode one stream after the other, up to `limit` bytes, and ignore garbage after them.
 
@@ -81,7 +93,7 @@ def decompress(
     """
     parts: list[bytes] = []
     is_whole = True
-    while data and limit > 0 and len(parts) < MAX_MEMBERS:
+    while data and limit > 0 and len(parts) < max_members:
         member = new()
         try:
             part = member.decompress(data, limit)

@@ -14,7 +14,6 @@ Facts
 from __future__ import annotations
 
 import sys
-import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import brotli
@@ -26,6 +25,7 @@ from gossamer.web.compressed_streams import (
     IsalError,
     decompress,
     gunzip,
+    inflate,
 )
 
 if sys.version_info >= (3, 14):
@@ -42,7 +42,7 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_CODINGS = 2
 _ZSTD_OPTIONS: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MiB: the window that decoders must support and encoders must not exceed (RFC 9659 §3)."""
-_ERRORS = (zlib.error, IsalError, brotli.error, zstd.ZstdError)
+_ERRORS = (IsalError, brotli.error, zstd.ZstdError)
 
 
 class Undecodable(ValueError):
@@ -96,7 +96,7 @@ def _inflate(data: bytes, limit: int) -> Decompressed:
     try:
         return gunzip(data, limit)
     except IsalError:
-        return decompress(lambda: zlib.decompressobj(-zlib.MAX_WBITS), zlib.error, data, limit)
+        return inflate(data, limit)
 
 
 def _unbrotli(data: bytes, limit: int) -> Decompressed:
