@@ -273,7 +273,7 @@ class DateFinder:
                 paragraphs += 1
                 if paragraphs >= MAX_PARAGRAPHS:
                     return
-            elif text and not self.is_outside(line):
+            elif text and self._ends[line] != OUTSIDE:
                 yield line
 
     def _is_kicker(self, line: int) -> bool:
@@ -311,7 +311,7 @@ class DateFinder:
                 break
             number = box.parent
         first = max(end - TAIL, headline + BEHIND if end - headline > BEHIND else headline)
-        return [line for line in range(first, end) if not self.is_outside(line)]
+        return [line for line in range(first, end) if self._ends[line] != OUTSIDE]
 
     def _dates_in(self, line: int) -> Iterable[tuple[datetime, str | None]]:
         """Yield the dates in a line that may be the page's, with their labels."""

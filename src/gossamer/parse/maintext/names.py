@@ -47,7 +47,10 @@ def judge(classes: str, identity: str) -> int:
 
 def is_number_name(classes: str) -> bool:
     """Whether a class attribute is that of line numbers, in the terms of syntax highlighters."""
-    return bool(classes) and _NUMBERS.search(classes) is not None
+    lower = classes.lower()
+    if "line" in lower or "ln" in lower or "gutter" in lower or "blob" in lower:
+        return _NUMBERS.search(lower) is not None
+    return False  # nearly always, without the pattern
 
 
 @lru_cache(maxsize=8192)
@@ -95,8 +98,7 @@ _STRENGTHS: Final = (
 )
 _NUMBERS: Final = re.compile(
     r"(?<![a-z])(?:line[_-]?(?:no|nr|num|number)s?(?:div)?|lnt?|gutter|blob[_-]num|hljs-ln-n\w*)"
-    r"(?![a-z])",
-    re.IGNORECASE,
+    r"(?![a-z])"
 )
 """Sources: Pygments, Rouge, Chroma, GeSHi, SyntaxHighlighter, highlight.js, Shiki, GitHub, cgit,
 gitweb, Doxygen, rustdoc, Hexo."""
