@@ -260,7 +260,7 @@ def most_requests(outcome: str) -> int:
     return MOST_OF_PAGE[outcome] * len(PATHS) if outcome in MOST_OF_PAGE else MOST_OF_HOST
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_site_that_was_away_is_found_again_within_an_interval(work: Workspace) -> None:
     """Within the time that it was away, after few requests, and it was findable all the time."""
     work.is_endless = True

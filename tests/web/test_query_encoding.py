@@ -36,6 +36,8 @@ BASE = "https://example.org/dir/"
         ("iso-2022-jp", "検€", "%1B$B8!%1B(B%26%238364%3B"),
         # UTF-8, though the page is not
         ("utf-16le", "é", "é"),
+        ("iso-2022-kr", "é", "é"),
+        ("hz-gb-2312", "é", "é"),
         ("utf-8", "é", "é"),
     ],
 )

@@ -22,8 +22,11 @@ from urllib.parse import quote
 
 from gossamer.web.encodings import codec_of
 
-UTF8 = frozenset(("utf-8", "utf-16le", "utf-16be"))
-"""Encodings of pages whose links have queries in UTF-8 (Encoding, "get an output encoding")."""
+UTF8 = frozenset(
+    ("utf-8", "utf-16le", "utf-16be", "iso-2022-kr", "iso-2022-cn", "hz-gb-2312"),
+)
+"""Encodings of pages whose links have queries in UTF-8 (Encoding, "get an output encoding"). The
+last three are "replacement" there."""
 SPECIAL = frozenset(("http", "https", "ftp", "file"))
 """Schemes whose queries are in the encoding of the page."""
 GBK_BYTES = 2
