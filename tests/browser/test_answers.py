@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 HOPS, LIMIT = 5, 1 << 20
 LOAD_MS, REFRESH_MS = 1_500, 600

@@ -189,7 +189,7 @@ def silent() -> Iterator[socket.socket]:
 
 def run_python(script: str, *arguments: str) -> str:
     run = [sys.executable, "-c", script, *arguments]
-    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT)
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300, cwd=ROOT)
     return done.stdout
 
 

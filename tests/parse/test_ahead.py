@@ -503,8 +503,9 @@ def test_a_crawl_that_ends_while_it_parses_ahead_goes_on_as_if_it_had_not(
     crawl = until_parsing(folder)
     crawl.send_signal(number)
     crawl.wait()
-    fetched = ["fetch"] if number == signal.SIGTERM else []
-    assert steps(folder) == ["inject", "generate", *fetched]
+    begun, done = ["inject", "generate"], steps(folder)
+    # On a busy machine, the fetch may have ended before the signal arrives.
+    assert done == [*begun, "fetch"] or (done == begun and number == signal.SIGKILL)
     assert not Crawl.open(str(folder)).work.store.listed("documents")
     ended = Crawl.open(str(folder), engine)
     ended.run()
