@@ -69,11 +69,14 @@ _PRINTED = re.compile(
     re.IGNORECASE,
 )
 _FILE = re.compile(
-    r"\S(?:.*\S)?\.(?:docx?|docm|dotx?|rtf|odt|ott|sxw|wpd|wps|pages|pptx?|pps[mx]?|pot|odp|key|xlsx?"
-    r"|xlsm|ods|csv|pdf|e?ps|dvi|tex|indd|qx[dp]|pmd|p65|fm|cdr|ai|pub|vsdx?|mdi|xps|epub|mobi"
-    r"|tiff?|jpe?g|png|gif|bmp|s?html?|xhtml|php\d?|aspx?|jspx?|cfm|txt)",
+    r"(?:/.*|\S*|[^/\\]*)[^\s/\\]\.(?:docx?|docm|dotx?|rtf|odt|ott|sxw|wpd|wps|pptx?|pps[mx]?|odp|xlsx?"
+    r"|xlsm|ods|pdf|indd|qx[dp]|pmd|p65|cdr|vsdx?|mdi|xps|epub|mobi)"
+    r"|\S+\.(?:pages|pot|key|csv|e?ps|dvi|tex|tiff?|jpe?g|png|gif|bmp|s?html?|xhtml|php\d?|aspx?"
+    r"|jspx?|cfm|txt)",
     re.IGNORECASE,
 )
+"""Names of documents may have spaces. Those of other files end titles that say something about
+them: "How to write a robots.txt". Names of hosts look like files, too: "Last.fm"."""
 _PATH = re.compile(
     r"[a-z]:[\\/].*|\\\\[^\\\s]+\\.*|file:.*|(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+|~?/\S+/\S*"
     r"|(?:\.\.?/|~/)\S+|[^\\\s]+(?:\\[^\\]+)+",
