@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from aiohttp.http_exceptions import BadHttpMessage
 from hypothesis import given
@@ -161,6 +163,28 @@ def test_lengths_that_are_errors(value: bytes) -> None:
 )
 def test_who_closes(head: bytes, closed: bool) -> None:
     assert closes(parse_head(head + b"\r\n\r\n")) is closed
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP" + b"/1" * 130_000,
+        b"HTTP/1.1" + b" " * 260_000,
+        OK + b"A: b\r\n" + b" a\n" * 80_000,
+        OK + b"A" * 260_000,
+        OK + b"a:b\n" * 60_000,
+    ],
+)
+def test_a_head_costs_no_more_than_its_bytes(head: bytes) -> None:
+    """One server must not hold up all others. The first took two minutes, while nothing moved."""
+    started_s = time.process_time()
+    parse_head(head + b"\r\n\r\n")
+    assert time.process_time() - started_s < 2
+
+
+def test_a_blank_line_of_a_field_adds_nothing() -> None:
+    head = parse_head(OK + b"A: b\r\n \r\n\tc\r\n\r\n")
+    assert head.fields == [(b"A", b"b c")]
 
 
 PIECES = st.sampled_from(

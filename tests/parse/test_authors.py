@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from gossamer.parse.reading.authors import split_authors
+from gossamer.parse.reading.authors import MAX_FIELD_CHARS, split_authors
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,10 @@ def test_authors_are_split_as_people_write_them(field: str, names: list[str]) ->
 
 def test_their_number_is_bounded() -> None:
     assert len(split_authors(";".join(f"Ann{n}" for n in range(1_000)))) == 100
+
+
+@pytest.mark.parametrize("piece", [" ", "a", "\n", " \n", "(a", "a,", "a and ", "\u00a0|", "<"])
+def test_a_field_costs_no_more_than_its_characters(piece: str) -> None:
+    started_s = time.process_time()
+    split_authors(piece * (MAX_FIELD_CHARS // len(piece)))
+    assert time.process_time() - started_s < 1

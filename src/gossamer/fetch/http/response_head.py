@@ -36,7 +36,7 @@ MAX_STATUS = 999
 _BODILESS = frozenset((204, 205, 304))
 _END = re.compile(rb"\n\r?\n")
 _LINE_ENDS = re.compile(rb"[\r\n]+")
-_VERSION = re.compile(rb"[^ ]*?/(\d)[^ .]*\.(\d)")
+_VERSION = re.compile(rb"[^ /]*+/(\d)[^ .]*+\.(\d)")
 _STATUS = re.compile(rb"[^ ]* +(\d+)(.*)", re.DOTALL)
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
@@ -89,23 +89,21 @@ def parse_head(head: bytes) -> Head:
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    fields: list[tuple[bytes, bytes]] = []
-    continues = False
-    """Whether the previous line was a field or its continuation (obs-fold, RFC 9112 §5.2)."""
+    fields: list[tuple[bytes, list[bytes]]] = []
+    """Names, and the parts of values: a line may go on in the next one (RFC 9112 §5.2)."""
     kept = False
+    """Whether the previous line was a field or a part of one."""
     for line in lines:
         if line[0] in b" \t":
-            if kept and continues:
-                name, value = fields[-1]
-                fields[-1] = name, b" ".join((value, line.strip(b" \t"))).strip(b" \t")
+            if kept:
+                fields[-1][1].append(line.strip(b" \t"))
             continue
         name, colon, value = line.partition(b":")
         name = name.rstrip(b" \t")
-        continues = bool(colon and name)
-        kept = _TOKEN.fullmatch(name) is not None and continues
+        kept = bool(colon) and _TOKEN.fullmatch(name) is not None
         if kept:
-            fields.append((name, value.strip(b" \t")))
-    return fields
+            fields.append((name, [value.strip(b" \t")]))
+    return [(name, b" ".join(filter(None, parts))) for name, parts in fields]
 
 
 def body_size(head: Head) -> int:

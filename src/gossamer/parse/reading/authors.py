@@ -18,6 +18,7 @@ MAX_AUTHORS = 100
 MAX_FIELD_CHARS = 20_000
 MAX_NAME_WORDS = 5
 
+_BLANKS = re.compile(r"[^\S\r\n]+")
 _SEPARATOR = re.compile(r"\s*(?:[;\n\r；、，،؛•·]|\s[|/]\s)\s*")
 _AND = r"(?:and|und|et|&|og|och|en|y|e|i|и|та|ja|ve|és|with)"
 _COMMA = re.compile(rf"\s*,\s*(?:{_AND}\s+)?|\s+{_AND}\s+|\s*[/&]\s*")
@@ -41,7 +42,7 @@ _PARTICLES = frozenset(
         *("zu", "zum", "zur"),
     )
 )
-_ADDRESS = re.compile(r"<[^<>]*>|\(?[\w.+-]+@[\w-]+(?:\.[\w-]+)+\)?")
+_ADDRESS = re.compile(r"<[^<>]*>|\(?(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+\)?")
 _AROUND = " \t,;()<>\"'"
 _NOBODY = frozenset(
     """
@@ -67,7 +68,8 @@ def split_authors(field: str) -> tuple[str, ...]:
     ('Lee, Ann',)
     """
     names: dict[str, None] = {}
-    for part in _SEPARATOR.split(_ADDRESS.sub(" ", field[:MAX_FIELD_CHARS])):
+    text = _BLANKS.sub(" ", _ADDRESS.sub(" ", field[:MAX_FIELD_CHARS]))
+    for part in _SEPARATOR.split(text):
         for name in _persons(part.strip(_AROUND)):
             clean = " ".join(name.split())
             if not is_nobody(clean):

@@ -22,12 +22,13 @@ MAX_GROWTH_CHARS = 1_000_000
 
 _PROLOG = re.compile(
     r"""(?:[\ufeff\s]++|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE\b [^<>[\]]*+
-    (?:\[(?P<subset>(?:<!--.*?-->|"[^"]*+"|'[^']*+'|[^]"'])*+)\]\s*+)?+ >""",
+    (?:\[(?P<subset>(?:<!--.*?(?:-->|\Z)|"[^"]*+"|'[^']*+'|[^]"'])*+)\]\s*+)?+ >""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 """A document type with its internal subset, which may contain brackets in quotes and comments."""
 _DECLARED = re.compile(
-    r"""<!--.*?-->|<!ENTITY\s++([^\W\d][\w:.-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""", re.DOTALL
+    r"""<!--.*?(?:-->|\Z)|<!ENTITY\s++([^\W\d][\w:.-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""",
+    re.DOTALL,
 )
 _NUMERIC = re.compile(r"&#(?:\d{1,7}|x[\da-fA-F]{1,6});")
 _USED = re.compile(
