@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MAX_MARKUP_CHARS: Final = 200_000
 MAX_EMBEDDED_LINKS: Final = 1_000
 MAX_PHRASE_NODES: Final = 64
+"""Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
 MAX_ANCHOR_CHARS: Final = 200
 MAX_STYLE_CHARS: Final = 1_000
 NOFOLLOW: Final = frozenset(("nofollow", "ugc", "sponsored"))

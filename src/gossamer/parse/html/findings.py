@@ -13,7 +13,12 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from gossamer.parse.html.embedded_links import NOFOLLOW, EmbeddedLinks
+from gossamer.parse.html.embedded_links import (
+    MAX_ANCHOR_CHARS,
+    MAX_PHRASE_NODES,
+    NOFOLLOW,
+    EmbeddedLinks,
+)
 from gossamer.parse.html.head_metadata import (
     JSONLD_TYPE,
     HeadMetadata,
@@ -33,15 +38,12 @@ if TYPE_CHECKING:
     from gossamer.parse.html.head_metadata import Attributes
     from gossamer.parse.parsed_page import Rules
 
-MAX_ANCHOR_CHARS: Final = 200
 MAX_HEADINGS: Final = 100
 MAX_HEADING_CHARS: Final = 500
 MAX_TITLE_CHARS: Final = 1_000
 MAX_TIME_CHARS: Final = 100
 MAX_SIZES: Final = 20
 """URLs read from one srcset attribute."""
-MAX_PHRASE_NODES: Final = 64
-"""Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
 
 
 class Findings:
