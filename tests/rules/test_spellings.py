@@ -12,10 +12,12 @@ from random import Random
 
 import pytest
 
+from gossamer.fakeweb import Web
+from gossamer.parse.page_parsing import parse_response
 from gossamer.parse.reading.references import References
 from gossamer.rules.spellings import first_forbidden, plainer, spelling_from
 from gossamer.web.robots_txt import parse_robots_txt
-from gossamer.web.urls import UrlRules, browser_spelling, normalize
+from gossamer.web.urls import UrlRules, browser_spelling, host_of, normalize
 from tests.support.robots_judge import RobotsJudge, one_spelling
 from tests.support.spelled_sites import MOVED_SHARE, SESSION_FOLDER, any_link, respelled, robots_txt
 
@@ -111,3 +113,21 @@ def test_the_links_of_the_own_host_count_before_those_of_others() -> None:
     ranked = [None, f"{SITE}/a?sid=1", f"{SITE}/a?sid=2", "#", f"{SITE}/a?sid=0#"]
     for (before, one), (after, other) in product(enumerate(ranked), repeat=2):
         assert plainer(one, other) == ranked[min(before, after)]
+
+
+@pytest.mark.slow
+def test_honest_sites_would_lose_pages_if_any_spelling_closed_them() -> None:
+    """The figure of docs/decisions.md: pages that a site links to plainly and with utm_source."""
+    web, spelled = Web(hosts=60), defaultdict[str, set[str | None]](set)
+    for host in web.hosts():
+        for url in web.urls(host):
+            answer = web.answer(host, "/" + url.split("/", 3)[3])
+            page = parse_response(url, dict(answer.headers), answer.body)
+            for link in page.links:
+                if host_of(link.dst) == host_of(url):
+                    spelled[link.dst].add(link.spelling)
+    tracked = [
+        url for url, found in spelled.items() if any("utm_" in (each or "") for each in found)
+    ]
+    assert (len(spelled), len(tracked)) == (9_432, 869)
+    assert all(None in spelled[url] for url in tracked)
