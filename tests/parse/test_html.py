@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.html.embedded_links import MAX_EMBEDDED_LINKS, MAX_MARKUP_CHARS
-from gossamer.parse.html.findings import MAX_ANCHOR_CHARS, MAX_HEADINGS, MAX_SIZES
+from gossamer.parse.html.embedded_links import (
+    MAX_ANCHOR_CHARS,
+    MAX_EMBEDDED_LINKS,
+    MAX_MARKUP_CHARS,
+)
+from gossamer.parse.html.findings import MAX_HEADINGS, MAX_SIZES
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Link, Page, ParsedPage, Rules
 from gossamer.parse.reading.directives import Wishes, header_wishes, wishes
