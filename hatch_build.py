@@ -1,13 +1,20 @@
 """Compiles the hot modules of the parser with mypyc while the package is built.
 
-The sources stay what they are: without a C compiler, or with GOSSAMER_PURE=1, the same modules run
-as Python. An editable installation gets the compiled modules beside their sources.
+The sources stay what they are: the same modules also run as Python. They do so without a C
+compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
+GOSSAMER_COMPILED=1, a build that cannot compile fails.
+
+Everything is compiled in a scratch folder, and taken from there only when all of it is made and can
+be loaded. An editable installation gets the compiled modules beside their sources; the build of a
+wheel leaves the sources and what is beside them alone.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
+import shlex
+import subprocess
+import sys
 import sysconfig
 from contextlib import chdir
 from pathlib import Path
@@ -18,6 +25,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SHARED = "gossamer__mypyc"
 """Holds the code of all modules. The compiled modules themselves only load theirs from it."""
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 TYPES = """\
 [mypy]
 follow_imports = skip
@@ -25,52 +33,135 @@ ignore_missing_imports = True
 [mypy-gossamer.*]
 follow_imports = silent
 """
-"""Types of other packages change nothing in what is compiled, and take 24 seconds to read."""
+"""Types of other packages change nothing in what is compiled, and take 24 seconds to read. An
+isolated build has none of them."""
+COST = "The parser runs as Python, and parsing a page takes a third longer."
+
+
+class NotCompiled(Exception):  # as the package's own errors
+    """Why the modules were not compiled, in a line."""
 
 
 class CompilingHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
+    def dependencies(self) -> list[str]:
+        """Builds that compile nothing do not download mypyc."""
+        if os.environ.get("GOSSAMER_COMPILED"):
+            return [self.config["compiler"]]
+        try:
+            _check_compiler()
+        except NotCompiled:
+            return []
+        return [self.config["compiler"]]
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        root = Path(self.root)
         modules = [Path(module) for module in self.config["modules"]]
-        suffix = sysconfig.get_config_var("EXT_SUFFIX")
-        for module in (*modules, Path("src", SHARED)):
-            for older in Path(self.root, module.parent).glob(f"{module.stem}.*.so"):
-                older.unlink()
-        if os.environ.get("GOSSAMER_PURE") or not _has_compiler():
-            self.app.display_info("The parser is not compiled.")
+        self._scratch = TemporaryDirectory()  # until `finalize`, as the wheel is packed from it
+        scratch = Path(self._scratch.name)
+        if version == "editable":
+            _remove_compiled(root, modules)
+        try:
+            _check_compiler()
+            _compile(root, modules, scratch)
+            made = _made(modules, scratch)
+        except NotCompiled as error:
+            if os.environ.get("GOSSAMER_COMPILED"):
+                raise
+            self.app.display_warning(f"{error}. {COST}")
             return
-        _compile(Path(self.root), [str(module) for module in modules])
-        if version != "editable":
-            made = [module.with_name(module.stem + suffix) for module in modules]
-            made.append(Path("src", SHARED + suffix))
-            names = {str(file): str(file.relative_to("src")) for file in made}
-            build_data["force_include"] |= names
+        if version == "editable":
+            _put_beside_sources(root, modules, made, scratch)
+        else:
+            build_data["force_include"] |= {str(scratch / file): file for file in made}
             build_data |= {"pure_python": False, "infer_tag": True}
 
-
-def _has_compiler() -> bool:
-    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "").split()
-    header = Path(sysconfig.get_path("include"), "Python.h")
-    return bool(compiler) and shutil.which(compiler[0]) is not None and header.exists()
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        self._scratch.cleanup()
 
 
-def _compile(root: Path, modules: list[str]) -> None:
-    from mypyc.build import mypycify
-    from setuptools import Distribution
+def _check_compiler() -> None:
+    """Raise NotCompiled unless something can be compiled: in milliseconds, and without mypyc."""
+    if os.environ.get("GOSSAMER_PURE"):
+        raise NotCompiled("GOSSAMER_PURE is set")
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    with TemporaryDirectory() as scratch:
+        source, made = Path(scratch, "probe.c"), Path(scratch, "probe.o")
+        source.write_text("#include <Python.h>\n")
+        include = f"-I{sysconfig.get_path('include')}"
+        command = [*compiler, include, "-c", str(source), "-o", str(made)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise NotCompiled(f"The C compiler {compiler[0]} cannot be run ({error})") from error
+        if done.returncode or not made.exists():
+            raise NotCompiled(
+                f"The C compiler {compiler[0]} does not work ({_first_error(done.stderr)})"
+            )
 
-    with TemporaryDirectory() as scratch, chdir(root):
-        types = Path(scratch, "mypy.ini")
+
+def _first_error(printed: str) -> str:
+    lines = printed.strip().splitlines()
+    return next((line for line in lines if "error" in line), lines[0] if lines else "no message")
+
+
+def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
+    """Compile into `scratch`. Raises NotCompiled, whatever went wrong in mypyc or the compiler."""
+    try:
+        from mypyc.build import mypycify
+        from setuptools import Distribution
+
+        types = scratch / "mypy.ini"
         types.write_text(TYPES)
-        extensions = mypycify(
-            [f"--config-file={types}", "--cache-dir", scratch, *modules],
-            target_dir=scratch,
-            group_name="gossamer",  # as in SHARED
-        )
-        distribution = Distribution({"name": "gossamer", "ext_modules": extensions})
-        distribution.package_dir = {"": "src"}
-        command = distribution.get_command_obj("build_ext")
-        command.inplace = True
-        command.build_lib = command.build_temp = scratch
-        command.ensure_finalized()
-        command.run()
+        with chdir(root):
+            extensions = mypycify(
+                [f"--config-file={types}", "--cache-dir", str(scratch), *map(str, modules)],
+                target_dir=str(scratch),
+                group_name="gossamer",  # as in SHARED
+            )
+            distribution = Distribution({"name": "gossamer", "ext_modules": extensions})
+            command = distribution.get_command_obj("build_ext")
+            command.build_lib = str(scratch)
+            command.build_temp = str(scratch / "objects")
+            command.ensure_finalized()
+            command.run()
+    except (Exception, SystemExit) as error:  # mypyc exits if it finds errors of types
+        raise NotCompiled(f"The parser could not be compiled ({error})") from error
+
+
+def _made(modules: list[Path], scratch: Path) -> list[str]:
+    """Names of the compiled files in `scratch`. Raises NotCompiled unless all can be loaded."""
+    names = [str(module.relative_to("src").with_suffix(SUFFIX)) for module in modules]
+    made = [SHARED + SUFFIX, *names]
+    if missing := [name for name in made if not (scratch / name).is_file()]:
+        raise NotCompiled(f"The C compiler has not made {missing[0]}")
+    load = f"import sys; sys.path.insert(0, {str(scratch)!r}); import {SHARED}"
+    done = subprocess.run([sys.executable, "-I", "-c", load], capture_output=True, check=False)
+    if done.returncode:
+        error = done.stderr.decode(errors="replace").strip().splitlines()[-1]
+        raise NotCompiled(f"What the C compiler made cannot be loaded ({error})")
+    return made
+
+
+def _remove_compiled(root: Path, modules: list[Path]) -> None:
+    """Remove what earlier builds put beside the sources: Python would prefer it to them."""
+    for module in (*modules, Path("src", SHARED)):
+        for older in (root / module.parent).glob(f"{module.stem}.*.so"):
+            older.unlink()
+
+
+def _put_beside_sources(root: Path, modules: list[Path], made: list[str], scratch: Path) -> None:
+    """Put all files there, or none: a compiled module needs the others."""
+    copies = {root / "src" / f"{name}.part": root / "src" / name for name in made}
+    try:
+        for name, copy in zip(made, copies, strict=True):
+            copy.write_bytes((scratch / name).read_bytes())
+        for copy, file in copies.items():
+            copy.replace(file)
+    except BaseException:
+        _remove_compiled(root, modules)
+        raise
+    finally:
+        for copy in copies:
+            copy.unlink(missing_ok=True)

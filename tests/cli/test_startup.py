@@ -11,6 +11,7 @@ import typer.main
 from typer import rich_utils
 from typer.testing import CliRunner
 
+from gossamer import __version__
 from gossamer.cli import app
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ def test_none_of_the_heavy_libraries_is_imported(
     )
     assert says in ended.stdout
     assert ended.stderr.strip() == "[]"
+
+
+@pytest.mark.server
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "gossamer", "--version"]
+    assert subprocess.check_output(command, text=True).startswith(f"gossamer {__version__}, ")
 
 
 def helped(command: Command) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -18,6 +17,7 @@ from packaging.utils import canonicalize_name
 from tests.support.deploy_files import DEPLOY, GUIDE, parsed, refused, run, validator
 from tests.support.loopback import Script, loopback, page
 from tests.support.machine_needs import lacking
+from tests.support.pip_settings import pip_settings
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 FILE = DEPLOY / "Containerfile"
 TOOLS = ("buildah", "mmdebstrap", "podman", "runc")
-PIP_SETTINGS = {"index-url", "extra-index-url", "trusted-host", "proxy", "cert"}
-"""Where packages come from on this machine: the image is built with the same."""
 AUTHORITY = "/etc/registry.pem"
 WITHOUT_ENGINE = """\
 [containers]
@@ -93,16 +91,6 @@ class Image(NamedTuple):
         return self.command(volumes, "--entrypoint", program, "gossamer", *words)
 
 
-def pip_settings(folder: Path) -> str:
-    """A pip.conf for the image, beside a copy of the authority that it names."""
-    listed = run(sys.executable, "-m", "pip", "config", "list")
-    found = dict(re.findall(r"^[\w:]+\.([\w-]+)='(.*)'$", listed, re.MULTILINE))
-    shutil.copy(found.get("cert", "/dev/null"), folder / "registry.pem")
-    found |= {"cert": AUTHORITY} if "cert" in found else {}
-    lines = [f"{name} = {value}" for name, value in found.items() if name in PIP_SETTINGS]
-    return "\n".join(["[global]", *lines, ""])
-
-
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     """The image, built from Debian's packages instead of Docker Hub's image."""
@@ -112,7 +100,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
         lacking("this needs root, for chroot and mounts")
     folder = tmp_path_factory.mktemp("image")
     (folder / "containers.conf").write_text(WITHOUT_ENGINE)
-    (folder / "pip.conf").write_text(pip_settings(folder))
+    (folder / "pip.conf").write_text(pip_settings(folder / "registry.pem", AUTHORITY))
     (folder / "Containerfile").write_text(
         f"FROM scratch\nADD base.tar /\nCOPY pip.conf /etc/\nCOPY registry.pem {AUTHORITY}\n"
     )

@@ -25,7 +25,7 @@ def prose_of(source: str) -> str:
 
 
 def test_every_module_that_prose_names_is_there() -> None:
-    roots = ("src", "tests", "bench", "examples", "docs", "hatch_build.py")
+    roots = ("src", "tests", "bench", "examples", "docs", "release", "hatch_build.py")
     files = [path for root in roots for path in sorted({ROOT / root, *(ROOT / root).rglob("*")})]
     modules = {path.relative_to(ROOT).as_posix() for path in files if path.suffix == ".py"}
     known = {"/".join(PurePath(path).parts[-n:]) for path in modules for n in range(1, 9)}

@@ -10,7 +10,7 @@ import tomllib
 from tests.support.repository import ROOT
 
 TESTS = ROOT / "tests"
-OTHERS = {"bench", "browser", "deploy", "docs", "house", "mutation", "support", "whole"}
+OTHERS = {"bench", "browser", "deploy", "docs", "house", "mutation", "release", "support", "whole"}
 
 
 def imported_names(source: str) -> set[str]:

@@ -13,6 +13,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 
 import typer
 
@@ -55,7 +56,10 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gossamer {__version__}")
+        parser = find_spec("gossamer.parse.html.walk")
+        is_source = parser is None or (parser.origin or "").endswith(".py")
+        form = "not compiled" if is_source else "compiled"
+        typer.echo(f"gossamer {__version__}, parser {form}")
         raise typer.Exit
 
 

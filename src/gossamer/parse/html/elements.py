@@ -94,7 +94,7 @@ class Cursor:
 
     def box_of_button(self) -> int:
         """Return the box around the button that contains the present element, or OUTSIDE."""
-        for _, kind, box, _ in reversed(self.ancestors[-MAX_BUTTON_DEPTH:]):
+        for _, kind, box, _ in self.ancestors[: -MAX_BUTTON_DEPTH - 1 : -1]:  # from the innermost
             if kind is _BUTTON:
                 return box
         return OUTSIDE
