@@ -88,51 +88,59 @@ def invert_links(links: DataFrame, hosts: DataFrame) -> DataFrame:
 
 
 def _placed_links(links: DataFrame, hosts: DataFrame) -> DataFrame:
-    """Links with their `class`, their number `within` it, their `place` and their `count`."""
+    """Links with their `class`, their `place` among those of a page, and whether they are `held`.
+
+    Those that a row may take are held: of each class as many of the first ones as a row has, and at
+    most a few times as many more. To know exactly which are the first takes another pass over all
+    links. If so many domains link to a page, their best links fill its row, so further domains are
+    not needed.
+    """
+    held = MAX_SOURCES + RESERVE
     of_page = Window.partitionBy("dst")
     in_order = of_page.orderBy("domain", "standing", "draw")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    whole = of_page.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    of_domain = of_page.orderBy("domain")
     linking = links.withColumns(
         {"host": host_column(F.col("src")), "draw": F.xxhash64(F.concat_ws(" ", "src", "dst"))}
     )
-    standing = F.broadcast(hosts).join(linking, on="host", how="inner")
+    standing = (
+        F.broadcast(hosts)
+        .join(linking, on="host", how="inner")
+        .withColumn("is_own", F.col("host") == host_column(F.col("dst")))
+    )
     # All in one order: a window per page and domain would have as many partitions as links.
     numbered = standing.select(
-        *(*links.columns, "domain", "standing", "draw"),
-        (F.col("host") == host_column(F.col("dst"))).alias("is_own"),
+        *(*links.columns, "is_own"),
         F.row_number().over(in_order).alias("number"),
-        F.lag("domain").over(in_order).alias("before"),
-        F.lag("domain", domains.LINKS_PER_DOMAIN).over(in_order).alias("long_before"),
-        F.count("*").over(whole).alias("count"),
+        F.rank().over(of_domain).alias("begins"),  # the number of the first link of the domain
+        F.dense_rank().over(of_domain).alias("nth"),  # the number of the domain
+        F.sum(F.col("is_own").cast("long")).over(so_far).alias("own"),
     )
-    beyond = F.when(F.col("is_own"), OWN).otherwise(BEYOND)
-    is_beyond = F.col("long_before").eqNullSafe(F.col("domain"))
-    classed = numbered.withColumn("class", F.when(is_beyond, beyond).otherwise(BEST))
-    best, own = (F.sum((F.col("class") == each).cast("long")).over(so_far) for each in (BEST, OWN))
-    counted = classed.withColumns({"best": best, "own": own})
-    within = (
-        F.when(F.col("class") == BEST, F.col("best"))
-        .when(F.col("class") == OWN, F.col("own"))
-        .otherwise(F.col("number") - F.col("best") - F.col("own"))
-    )
-    place = F.col("class") * F.lit(MOST_LINKS) + F.col("number")
-    return counted.withColumns({"within": within, "place": place})
+    number, nth, own = (F.col(name) for name in ("number", "nth", "own"))
+    is_best = number - F.col("begins") < domains.LINKS_PER_DOMAIN
+    at_least_beyond = number - own - nth * domains.LINKS_PER_DOMAIN
+    return numbered.withColumns(
+        {
+            "class": F.when(is_best, BEST).when(F.col("is_own"), OWN).otherwise(BEYOND),
+            "held": F.when(is_best, nth <= held)
+            .when(F.col("is_own"), own <= held)
+            .otherwise((nth <= held) & (at_least_beyond <= held)),
+        }
+    ).withColumn("place", F.col("class") * F.lit(MOST_LINKS) + number)
 
 
 def _inlink_rows(placed: DataFrame) -> DataFrame:
     """The rows of `inlinks`, from `_placed_links`."""
-    is_first = ~F.col("before").eqNullSafe(F.col("domain"))
-    listed = F.count_if(F.col("class") < BEYOND).cast("int")
-    rows = (
-        placed.where(F.col("within") <= MAX_SOURCES + RESERVE)
-        .groupBy("dst")
-        .agg(
-            F.max("count").alias("count"),
-            F.sort_array(F.collect_list(F.struct("place", "src", "anchor"))).alias("held"),
-            F.least(listed, F.lit(MAX_SOURCES)).alias("listed"),
-            F.count_if(is_first & ~F.col("is_own")).cast("int").alias("domains"),
-        )
+    is_first = F.col("number") == F.col("begins")
+    rows = placed.groupBy("dst").agg(
+        F.count("*").alias("count"),
+        F.sort_array(
+            F.collect_list(F.when(F.col("held"), F.struct("place", "src", "anchor")))
+        ).alias("held"),
+        F.least(F.count_if(F.col("class") < BEYOND), F.lit(MAX_SOURCES))
+        .cast("int")
+        .alias("listed"),
+        F.count_if(is_first & ~F.col("is_own")).cast("int").alias("domains"),
     )
     return rows.select(
         "dst",
