@@ -41,6 +41,7 @@ OF_STEPS = $(shell grep -rlE 'work: Workspace|new_work' tests --include='test_*.
 # browser. Files that have such a mark for all of their tests are not even imported.
 LATER = spark slow long browser azure fuzz image wheels debian
 ALONE = not engine and not server$(foreach mark,$(LATER), and not $(mark))
+OF_TEST = $(shell grep -rLE '^pytestmark = .*mark\.($(subst $() ,|,$(LATER)))\b' tests --include='test_*.py' | sort)
 OF_CHECK = $(shell grep -rLE '^pytestmark = .*mark\.(engine|server|$(subst $() ,|,$(LATER)))\b' tests --include='test_*.py')
 
 # One more than there are cores: tests often wait for processes and connections.
@@ -67,7 +68,7 @@ check: $(VENV)/.dev  ## run the tests that need no engine, server or browser, wi
 	$(BIN)/pytest -m '$(ALONE)' --hypothesis-profile quick -n auto --maxprocesses 4 --dist loadfile $(OF_CHECK)
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
-	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(OF_TEST)
 
 test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with modules that are not compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)

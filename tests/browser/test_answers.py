@@ -11,6 +11,7 @@ import socketserver
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -100,7 +101,7 @@ def _show(page: Page, server: _Server, answers: Mapping[Wild, Shown]) -> Iterato
     for frame, (case, answered) in zip(shown, answers.items(), strict=True):
         if case.kind == "refreshes":
             with suppress(Error):
-                frame.wait_for_url(lambda url, to=answered.url: _normal(url) == to, timeout=WAIT_MS)
+                frame.wait_for_url(partial(_is_at, answered), timeout=WAIT_MS)
     for frame in shown:
         try:
             text = frame.evaluate("document.body ? document.body.innerText : ''")
@@ -108,6 +109,10 @@ def _show(page: Page, server: _Server, answers: Mapping[Wild, Shown]) -> Iterato
             text = ""
         is_page = frame.url.startswith("http")
         yield Shown(_normal(frame.url), _words(text)) if is_page else Shown("", "")
+
+
+def _is_at(shown: Shown, url: str) -> bool:
+    return _normal(url) == shown.url
 
 
 def _normal(url: str) -> str:

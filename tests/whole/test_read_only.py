@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.crawl_settings import loopback_settings
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
@@ -57,6 +59,22 @@ def crawl(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
 
 
 PROGRAM = [*RIGHTS, sys.executable, "-c", "from gossamer.cli import main; main()"]
+ONE_BY_ONE = """
+import json, sys
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine
+from tests.support.command_line import gossamer, lent
+
+def run(words):
+    try:
+        return "".join(gossamer(*words))
+    except AssertionError as error:
+        return f"FAILED: {error}"
+
+with Engine(EngineConfig(workers=1)) as engine, lent(engine):
+    json.dump([run(words) for words in json.load(sys.stdin)], sys.stdout)
+"""
+"""Runs commands in a process without rights. To start one for each takes longer than most run."""
 
 
 def run(command: list[str], cache: Path) -> subprocess.CompletedProcess[str]:
@@ -79,15 +97,38 @@ def theirs(crawl: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_that_reads_needs_not_write(
-    command: str, crawl: Crawl, theirs: Path, tmp_path: Path
-) -> None:
+class Read(NamedTuple):
+    """What each command has printed, and the cache that they had."""
+
+    said: dict[str, str]
+    cache: Path
+
+
+@pytest.fixture(scope="module")
+def read(crawl: Crawl, theirs: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    cache = tmp_path_factory.mktemp("cache")
     url = next(row["url"] for row in crawl.pages().where("status = 'fetched'").take(1))
-    done = run(command.format(crawl=theirs, url=url, out=tmp_path).split(), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert COMMANDS[command] in done.stdout + done.stderr
-    assert list(tmp_path.glob("work-*")) == []
+    words = [each.format(crawl=theirs, url=url, out=cache).split() for each in COMMANDS]
+    done = subprocess.run(
+        [*RIGHTS, sys.executable, "-c", ONE_BY_ONE],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, "GOSSAMER_CACHE": str(cache)},
+        input=json.dumps(words),
+    )
+    return Read(dict(zip(COMMANDS, json.loads(done.stdout), strict=True)), cache)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_that_reads_needs_not_write(command: str, read: Read) -> None:
+    assert not read.said[command].startswith("FAILED")
+    assert COMMANDS[command] in read.said[command]
+
+
+def test_commands_leave_no_scratch_files_in_their_cache(read: Read) -> None:
+    assert list(read.cache.glob("work-*")) == []
 
 
 def test_a_server_needs_not_write(theirs: Path, tmp_path: Path) -> None:
