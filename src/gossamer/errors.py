@@ -8,6 +8,7 @@
     ├── NothingFetched       a crawl whose seeds all failed
     ├── StoreError           the crawl folder
     │   ├── NotACrawl        no crawl at this path
+    │   │   └── MissingBucket  nor the bucket that would hold it
     │   ├── Occupied         a folder that holds foreign files, or files of another crawl
     │   ├── CorruptManifest  a manifest that cannot be read
     │   ├── MissingFile      a file that the manifest names is gone or damaged
@@ -46,7 +47,11 @@ class UsageError(GossamerError):
 
 
 class Stopped(GossamerError):
-    pass
+    """`exit_code` is that of the command."""
+
+    def __init__(self, subject: object, what: str, remedy: str = "", exit_code: int = 130) -> None:
+        super().__init__(subject, what, remedy)
+        self.exit_code = exit_code
 
 
 class ConfigError(GossamerError):
@@ -66,6 +71,10 @@ class StoreError(GossamerError):
 
 
 class NotACrawl(StoreError):
+    pass
+
+
+class MissingBucket(NotACrawl):
     pass
 
 

@@ -84,7 +84,7 @@ class Service:
         """Stop it in order; return what it has written to standard error."""
         self.process.send_signal(number)
         _, errors = self.process.communicate()
-        assert self.process.returncode == CTRL_C, errors
+        assert self.process.returncode == (0 if number == signal.SIGTERM else CTRL_C), errors
         assert "Traceback" not in errors
         assert errors.count("gossamer: ") == 1
         assert "stopped; all committed steps are kept" in errors or "was stopped" in errors

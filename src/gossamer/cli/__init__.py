@@ -1,8 +1,9 @@
 """`gossamer`: the everyday commands, and one command per step.
 
 Exit codes: 0 success; 1 a GossamerError, whose message names its subject and the remedy; 2 an
-invalid command line; 130 stopped by Ctrl-C or SIGTERM; 141 the reader of standard output has
-closed it, as in `gossamer … | head`.
+invalid command line; 130 stopped by Ctrl-C; 141 the reader of standard output has closed it, as in
+`gossamer … | head`; 143 stopped by SIGTERM before the work was done. `serve`, `node` and a crawl
+without end have no such work: SIGTERM ends them with code 0.
 
 Commands import libraries when they run, so `gossamer --help` is instant.
 """
@@ -34,10 +35,9 @@ from gossamer.cli import (
     step_commands,
     top_command,
 )
-from gossamer.cli.terminal import open_standard_descriptors, printable
+from gossamer.cli.terminal import STOPPED, open_standard_descriptors, printable
 from gossamer.engine.address_space import COMMAND_BYTES, require_address_space
 from gossamer.errors import GossamerError, Stopped
-from gossamer.state.stopping import CTRL_C
 from gossamer.storage.file_modes import OWNER_ONLY
 
 PIPE_CLOSED = 141
@@ -104,7 +104,7 @@ def _run(handed: object) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()  # reports a full disk; the interpreter's own flush at exit would not
     except Stopped as stopped:
-        code = _fail(stopped, CTRL_C)
+        code = _fail(stopped, stopped.exit_code)
     except GossamerError as error:
         code = _fail(error)
     except BrokenPipeError:  # `gossamer … | head`
@@ -131,8 +131,7 @@ def _command(handed: object) -> int:
             raise end.__context__ from None
         reason = end.__context__ and end.__context__.__cause__
         if isinstance(reason, KeyboardInterrupt):  # typer has turned it into exit code 130
-            message = "stopped; all committed steps are kept. Run the command again to resume"
-            typer.echo(f"gossamer: {message}", err=True)
+            typer.echo(f"gossamer: {STOPPED}", err=True)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
 

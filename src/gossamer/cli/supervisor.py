@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gossamer.cli.systemd_notification import SystemdNotifier
-from gossamer.cli.terminal import echo_event
+from gossamer.cli.terminal import STOPPED, echo_event
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError, UsageError
-from gossamer.state.stopping import SIGNALS, WATCHED, obey_parent
+from gossamer.state.stopping import CTRL_C, SIGNALS, WATCHED, obey_parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,6 +132,8 @@ class _Keeper:
         self._kept = b""
         self._stops = 0
         """Signals that came and ask for an end."""
+        self._is_terminated = False
+        """Whether SIGTERM was one of them."""
         self._must_reload = False
         """Whether SIGHUP came, and no process has read the settings since."""
 
@@ -239,13 +241,22 @@ class _Keeper:
             time.sleep(min(left_s, LOOK_S))
 
     def _stopped(self, status: int) -> int:
-        """The exit code after a signal that asked for the end; raises KeyboardInterrupt."""
-        if status > 0 and status not in (RENEW, LOST_WORKER):
-            return status  # the process that crawled has said why
-        raise KeyboardInterrupt
+        """The exit code after a signal that asked for the end; raises KeyboardInterrupt.
 
-    def _stop(self, *_: object) -> None:
+        SIGTERM is how a crawl without end is meant to end, so its code is 0.
+        """
+        if status > 0 and status not in (CTRL_C, RENEW, LOST_WORKER):
+            return status  # an error, which the process that crawled has reported
+        if status == CTRL_C:  # it has said that it was stopped
+            return 0 if self._is_terminated else status
+        if not self._is_terminated:
+            raise KeyboardInterrupt
+        typer.echo(f"gossamer: {STOPPED}", err=True)
+        return 0
+
+    def _stop(self, number: int, _: object) -> None:
         self._stops += 1
+        self._is_terminated |= number == signal.SIGTERM
         self._pass_on(WATCHED if self._stops <= PATIENCE else signal.SIGKILL)
 
     def _reload(self, *_: object) -> None:

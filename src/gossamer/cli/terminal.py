@@ -27,6 +27,9 @@ IN_JSON: Mapping[int, str] = {code: f"\\u{code:04x}" for code in _CONTROLS}
 """In JSON these characters occur only within strings, where the escape means the same."""
 
 
+STOPPED = "stopped; all committed steps are kept. Run the command again to resume"
+
+
 def open_standard_descriptors() -> None:
     """Open /dev/null in place of standard input, output and error if the calling process closed it.
 

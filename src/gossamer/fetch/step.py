@@ -95,6 +95,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             work.root,
             f"the fetch of round {round_} was stopped; what was fetched is kept",
             "run the same command again to continue",
+            signals.exit_code,
         )
     return draft.done
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-CTRL_C = 130
-"""The exit code of a command that a signal has stopped."""
+CTRL_C, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+"""Exit codes of commands that a signal has stopped: as shells report it."""
 WATCHED = signal.SIGUSR1
 """The signal by which a parent stops the process that it watches over."""
 
@@ -60,6 +60,8 @@ class Signals:
 
     def __init__(self) -> None:
         self.aborted = False
+        self.exit_code = CTRL_C
+        """That of a command that the first signal has stopped."""
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if the second signal came but its exception was swallowed.
@@ -82,7 +84,9 @@ def stop_on_signals(root: str) -> Iterator[Signals]:
         yield signals
         return
 
-    def first(_number: int, _frame: FrameType | None) -> None:
+    def first(asked: int, _frame: FrameType | None) -> None:
+        if asked == signal.SIGTERM:
+            signals.exit_code = TERMINATED
         for number in before:
             signal.signal(number, second)
         request(root)
