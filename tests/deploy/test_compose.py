@@ -89,6 +89,16 @@ def test_no_secret_is_in_the_file(project: dict[str, Any]) -> None:
     assert not re.search(r"(KEY|PASSWORD)=.", example)
 
 
+def test_images_have_a_version_and_a_place_for_their_digest(project: dict[str, Any]) -> None:
+    example = (FOLDER / "env.example").read_text("utf-8")
+    others = [each["image"] for _, each in services(project) if each["image"] != "gossamer"]
+    assert len(others) == 3
+    for image in others:
+        tag, variable = re.fullmatch(r"[\w/-]+:(v?\d[\d.]+)\$\{(\w+):-\}", image).groups()  # type: ignore[union-attr]
+        assert tag.count(".") >= 1
+        assert f"# {variable}=" in example
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_services_start_commands_that_exist(project: dict[str, Any], name: str) -> None:
     values = parsed(project["services"][name]["command"])

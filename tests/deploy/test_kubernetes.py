@@ -155,6 +155,25 @@ def test_selectors_match_pods(objects: str, workloads: dict[str, Workload]) -> N
     assert workloads["broker"].replicas is None  # the autoscaler's
 
 
+def test_egress_is_what_the_comments_say(objects: str) -> None:
+    """Ports that pods may reach at any address, by the pods that a policy selects."""
+    wide: dict[str, set[int]] = {}
+    for name, each in by_kind(objects, "NetworkPolicy").items():
+        spec = each["spec"]
+        whose = spec["podSelector"].get("matchLabels", {}).get("component", "all")
+        for rule in spec.get("egress", ()):
+            if "to" not in rule:
+                wide.setdefault(whose, set()).update(port["port"] for port in rule["ports"])
+            elif "ports" not in rule:
+                assert (name, whose) == ("crawler", "crawler")
+                private = rule["to"][0]["ipBlock"]["except"]
+                assert {"10.0.0.0/8", "169.254.0.0/16"} <= set(private)
+    assert wide == {"all": {443}, "crawler": {15002}}
+    text = (FOLDER / "network.yaml").read_text("utf-8")
+    assert "every pod may reach port 443 of any address" in text
+    assert "the crawler port 15002" in text
+
+
 def test_nodes_are_on_different_machines(workloads: dict[str, Workload]) -> None:
     affinity = workloads["node"].pod["affinity"]["podAntiAffinity"]
     (rule,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]

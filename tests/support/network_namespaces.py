@@ -18,7 +18,7 @@ import trustme
 from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 PORT = 9400
 NODES = "nodes"
@@ -50,9 +50,16 @@ class Host(NamedTuple):
 
     def knows(self, nodes: Sequence[Host]) -> None:
         """Let the name of all nodes have their addresses here."""
-        lines = ["127.0.0.1 localhost", *(f"{each.address} {NODES}" for each in nodes)]
+        self._write_hosts([(each.address, NODES) for each in nodes])
+
+    def names(self, others: Mapping[str, str]) -> None:
+        """Let names have these addresses here."""
+        self._write_hosts([(address, name) for name, address in others.items()])
+
+    def _write_hosts(self, known: Sequence[tuple[str, str]]) -> None:
+        lines = [f"{address} {name}\n" for address, name in (("127.0.0.1", "localhost"), *known)]
         # In place: the file is mounted in processes that run already.
-        (_HOSTS / self.name / "hosts").write_text("".join(f"{line}\n" for line in lines))
+        (_HOSTS / self.name / "hosts").write_text("".join(lines))
 
 
 class Network(NamedTuple):

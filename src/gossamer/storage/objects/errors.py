@@ -11,7 +11,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gossamer.errors import StoreError, Unanswered
+from gossamer.errors import MissingBucket, StoreError, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,11 @@ KEYS_REMEDY = (
 ACCESS_REMEDY = "check the keys, and that they may list, read, write and delete below this URL"
 BUSY_REMEDY = "run the same command again later, or with fewer workers (engine.workers)"
 REACH_REMEDY = "check the network and, for s3://, AWS_ENDPOINT_URL; then run the same command again"
-CODES = {
-    "NoSuchBucket": ("there is no such bucket", "create it, or use another URL"),
-    "ContainerNotFound": ("there is no such container", "create it, or use another URL"),
+MISSING = {
+    "NoSuchBucket": "there is no such bucket",
+    "ContainerNotFound": "there is no such container",
+}
+CODES = {code: (what, "create it, or use another URL") for code, what in MISSING.items()} | {
     "RequestTimeTooSkewed": ("the clocks differ too much", "set the clock of this machine"),
     "PermanentRedirect": ("the bucket is in another region", "set AWS_REGION to the bucket's"),
     "AuthorizationHeaderMalformed": (
@@ -82,4 +84,5 @@ def translate_error(url: str, text: str) -> StoreError:
     what, remedy = STATUS.get(int(status[1]), ("the object store refuses a request", REACH_REMEDY))
     what, remedy = CODES.get(code[1], (what, remedy)) if code else (what, remedy)
     answer = f"{status[1]} {code[1]}" if code else status[1]
-    return StoreError(url, f"{what} ({answer}{after})", remedy)
+    kind = MissingBucket if code and code[1] in MISSING else StoreError
+    return kind(url, f"{what} ({answer}{after})", remedy)
