@@ -13,7 +13,7 @@ import msgspec
 from gossamer.config import Config
 from gossamer.config.fetching import HOSTS
 from gossamer.config.searching import NODE
-from gossamer.config.settings_table import LINE
+from gossamer.config.settings_table import LINE, SITE_PATH
 from gossamer.tables import DATASETS, Dataset
 from gossamer.tables.outcomes import OUTCOMES
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GENERATED = "<!-- Written by docs/generate.py: `make docs`. -->"
-PATTERNS = {LINE: "one line", HOSTS: "`[scheme://]host[:port]`", NODE: "`host:port`"}
+PATTERNS = {
+    LINE: "one line",
+    HOSTS: "`[scheme://]host[:port]`",
+    NODE: "`host:port`",
+    SITE_PATH: "like `/find`, without a `/` at the end",
+}
 BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "pattern": "matches", "max_length": "≤"}
 LONG_DEFAULT = 60
 

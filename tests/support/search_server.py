@@ -29,17 +29,26 @@ def serving(work: Workspace, **given: Any) -> Iterator[httpx.Client]:
 
     `given` is passed to `web.server`. By default no response is reused (`kept_s`).
     """
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        serving_at(listener, work, **given),
+    ):
+        host, port = listener.getsockname()
+        with httpx.Client(base_url=f"http://{host}:{port}") as opened:
+            yield opened
+
+
+@contextmanager
+def serving_at(listener: socket.socket, work: Workspace, **given: Any) -> Iterator[None]:
+    """Serve a crawl at a socket that listens; see `serving`."""
     server = web.server(work, **{"kept_s": 0, "log_level": "critical", **given})
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            host, port = listener.getsockname()
-            with httpx.Client(base_url=f"http://{host}:{port}") as opened:
-                yield opened
-        finally:
-            server.should_exit = True
-            thread.join()
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
 
+from gossamer.config import ServeConfig
 from gossamer.serve.web import protocol
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
 from gossamer.serve.web.headers import Headers
+from gossamer.serve.web.site_path import behind_proxies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,13 +53,19 @@ def listening(
     refused: Counter[str] | None = None,
     clients: Clients = ANYBODY,
     proxies: Sequence[str] = (),
+    at: socket.socket | None = None,
 ) -> Iterator[Listening]:
-    """`refused` counts what is refused; `clients` tells whom connections count for."""
+    """`refused` counts what is refused; `clients` tells whom connections count for.
+
+    `at`: a socket that listens, which is closed in the end.
+    """
     counts = Counter() if refused is None else refused
     admitted = Connections(clients, counts, connections)
     # Headers passes on what is sent, and answers a lifespan as starlette does.
-    server = protocol.server(Headers(_Alive(application)), admitted, proxies, "critical")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    settings = ServeConfig(proxies=tuple(proxies))
+    proxied = behind_proxies(Headers(_Alive(application)), settings, clients)
+    server = protocol.server(proxied, admitted, "critical")
+    with at or socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -192,11 +192,21 @@ def serve(
             show_default="serve.port of gossamer.toml, or 8080",
         ),
     ] = None,
+    unix_socket: Annotated[
+        str | None,
+        typer.Option(
+            "--socket",
+            metavar="FILE",
+            help="Unix socket to listen on instead of an address.",
+            show_default="serve.socket of gossamer.toml, or none",
+        ),
+    ] = None,
 ) -> None:
     """Serve a crawl's search page, status page and API, until Ctrl-C.
 
     Only programs on this machine can reach it unless --host or serve.host is another
-    address. A newer index is used within a second of its commit.
+    address. A newer index is used within a second of its commit. A socket that systemd has opened
+    is used before any other.
 
     Example: gossamer serve my-web --port 8080
     """
@@ -206,7 +216,10 @@ def serve(
     from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    if unix_socket is None and (host is not None or port is not None):
+        unix_socket = ""  # the address counts, not the setting
+    options = {"host": host, "port": port, "socket": unix_socket}
+    given = {name: value for name, value in options.items() if value is not None}
     settings = replace(work.config.serve, **given)
     work.config = replace(work.config, serve=settings)  # the host's name is also an accepted Host
     listen(work, settings.host, settings.port)

@@ -6,12 +6,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gossamer.config.settings_table import Line, Share, Table, Timeout, Weight
+from gossamer.config.settings_table import SITE_PATH, Line, Share, Table, Timeout, Weight
 
 _PORT = r"(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 NODE = rf"^[^\s/\x00-\x1f\x7f]+:{_PORT}\Z"
 
-Network = Annotated[str, Meta(pattern=r"^[0-9a-fA-F.:]+(/\d{1,3})?$")]
+UNIX = "unix"
+"""The address of all clients of a Unix socket."""
+Proxy = Annotated[str, Meta(pattern=rf"^(?:{UNIX}|[0-9a-fA-F.:]+(?:/\d{{1,3}})?)\Z")]
 Profile = Literal["fields", "content-pagerank", "cosine"]
 
 
@@ -98,6 +100,18 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Address to listen on."""
     port: Annotated[int, Meta(ge=0, le=65535)] = 8080
     """Port to listen on; 0: any free port."""
+    socket: Line = ""
+    """File of a Unix socket to listen on instead of an address, such as
+    `/run/gossamer/search.sock`."""
+    socket_mode: Annotated[str, Meta(pattern=r"^[0-7]{3}\Z")] = "660"
+    """Permissions of this file: who may write to it may connect."""
+    path: Annotated[str, Meta(pattern=SITE_PATH, max_length=200)] = ""
+    """Path of the site below which a proxy shows the server, such as `/find`: all links begin with
+    it. The proxy may remove it from requests or not."""
+    forwarded_path: bool = False
+    """Take this path from the header X-Forwarded-Prefix of requests from `proxies` that have it.
+    Only if your proxy sets or removes this header in every request: others pass on what a visitor
+    sends."""
     names: tuple[Line, ...] = ()
     """Further host names under which the site may be requested, besides `host` and localhost; `*`:
     any name."""
@@ -124,9 +138,10 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     requests_per_address: Annotated[int, Meta(ge=0, le=1_000_000)] = 32
     """Maximum concurrent requests per client (an IPv4 address, or the /64 network of an IPv6
     address); further ones get status 429; 0: no limit."""
-    proxies: tuple[Network, ...] = ("127.0.0.1", "::1")
+    proxies: tuple[Proxy, ...] = ("127.0.0.1", "::1")
     """Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted;
-    requests that they send without X-Forwarded-For are not counted for any client."""
+    requests that they send without X-Forwarded-For are not counted for any client. `unix`: whoever
+    may connect to `socket`."""
 
     def __post_init__(self) -> None:
         if len({bool(name) for name in self.node_files}) > 1:

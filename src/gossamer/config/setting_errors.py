@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.inspect import AnyType, LiteralType, Metadata, StructType, Type, type_info
 
-from gossamer.config.settings_table import LINE
+from gossamer.config.settings_table import LINE, SITE_PATH
 
 SHOWN_CHARS = 80
 """Characters of a value that a message repeats."""
@@ -20,6 +20,7 @@ SHOWN_BITS = 128
 """Larger integers are not repeated; Python refuses to format more than 4,300 digits."""
 ALIKE = 0.7
 """Similarity (0 to 1) from which a key is taken for another one that is misspelt."""
+_PATTERNS = {LINE: "without control characters", SITE_PATH: "like /find, with no / at the end"}
 _AT = re.compile(r"^(.*) - at `\$\.?(.*)`$", re.DOTALL)
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]|(\[\.\.\.\])")
 _ENUM = re.compile("^Invalid enum value ")
@@ -34,7 +35,8 @@ def explain_message(message: str, tables: Any, kind: type = Any) -> str:
         return f"unknown key `{unknown[1]}`{where}{_suggest_key(kind, key, unknown[1])}"
     if _ENUM.match(problem) and isinstance(valid := _type_at(kind, key), LiteralType):
         problem = f"expected one of {', '.join(map(repr, valid.values))}"
-    problem = problem.replace(f"matching regex {LINE!r}", "without control characters")
+    for pattern, meaning in _PATTERNS.items():
+        problem = problem.replace(f"matching regex {pattern!r}", meaning)
     problem = problem[:1].lower() + problem[1:]
     if not key:
         return problem

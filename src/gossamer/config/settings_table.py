@@ -11,6 +11,9 @@ DAY_S = 86_400
 # `$` would also match before a line feed at the end; `\Z` does not.
 LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*\Z"
 """Text without line breaks, other control characters or lone surrogates."""
+SITE_PATH = r"^(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]+)*\Z"
+"""A path of unreserved characters (RFC 3986, section 2.3), which are the same in URLs, headers and
+robots.txt. No segment is empty, `.` or `..`."""
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]

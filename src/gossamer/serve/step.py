@@ -13,13 +13,12 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
+from gossamer.serve import listening
 from gossamer.serve.cluster.children import Children
 from gossamer.serve.process_setup import exempt_present_objects, raise_file_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import uvicorn
 
     from gossamer.config import ServeConfig
     from gossamer.state.workspace import Workspace
@@ -35,8 +34,9 @@ _say = partial(print, flush=True)
 def serve(work: Workspace, host: str, port: int, announce: Callable[[str], object] = _say) -> None:
     """Serve until SIGINT or SIGTERM, then finish the open requests and return.
 
-    Port 0 selects a free port; `announce` is called with the URL. Raises UsageError if the server
-    cannot listen on the address.
+    Port 0 selects a free port; a socket of systemd or `serve.socket` is used instead of an address.
+    `announce` is called with the URL or the name of the socket. Raises UsageError if the server
+    cannot listen there.
     """
     from gossamer.serve.web import server
     from gossamer.serve.web.connections import MAX_CONNECTIONS
@@ -45,15 +45,18 @@ def serve(work: Workspace, host: str, port: int, announce: Callable[[str], objec
     # wait for it several times; the default is five milliseconds.
     sys.setswitchinterval(SWITCH_S)
     connections = min(MAX_CONNECTIONS, raise_file_limit() - OTHER_FILES)
-    processes = search_processes(work.config.serve)
-    with ExitStack() as stack:
+    config = work.config.serve
+    processes = search_processes(config)
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
         stack.enter_context(_orderly_end())
-        listener = stack.enter_context(_open_socket(host, port))  # before any process is started
+        # Before any process is started.
+        listener = stack.enter_context(listening.open_listener(config, host, port))
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
         addresses = children.addresses if children else ()
-        _serve_until_stopped(
-            server(work, addresses, connections=connections), host, listener, announce
-        )
+        made = server(work, addresses, connections=connections)
+        exempt_present_objects()
+        announce(listening.place_of(listener, config, host))
+        made.run([listener])
 
 
 def serve_node(
@@ -70,7 +73,7 @@ def serve_node(
     from gossamer.serve.cluster.server import listen
 
     secured = tls.node_context(work.config.serve, work.root)
-    with _open_socket(host, port) as listener:
+    with listening.open_address(host, port) as listener:
         at, number = listener.getsockname()[:2]
         if secured is None and not ip_address(at).is_loopback:
             raise UsageError(
@@ -101,24 +104,3 @@ def search_processes(config: ServeConfig) -> int:
     if config.nodes:
         return 0
     return config.processes or min(os.cpu_count() or 1, MAX_PROCESSES)
-
-
-def _serve_until_stopped(
-    server: uvicorn.Server, host: str, listener: socket.socket, announce: Callable[[str], object]
-) -> None:
-    with suppress(KeyboardInterrupt):
-        name = f"[{host}]" if ":" in host else host
-        exempt_present_objects()
-        announce(f"http://{name}:{listener.getsockname()[1]}/")
-        server.run([listener])
-
-
-def _open_socket(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, UnicodeError, OverflowError) as error:  # a name too long, a port too large
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{host}:{port}", f"cannot listen: {reason}", "choose another --port or --host"
-        ) from None

@@ -41,7 +41,8 @@ function close() {
 async function complete() {
   request = new AbortController();
   try {
-    const address = "/api/complete?" + new URLSearchParams({ q: typed });
+    const address = new URL("../api/complete", import.meta.url); // below any path of a site
+    address.searchParams.set("q", typed);
     const answer = await fetch(address, { signal: request.signal });
     if (answer.ok) {
       const { completions } = await answer.json();

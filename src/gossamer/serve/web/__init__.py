@@ -1,6 +1,6 @@
 """Pages and API over HTTP.
 
-    /                     the search box
+    /                     the search box; with ?q=, results
     /search?q=&page=      results
     /page?url=&offset=    what the crawl knows about a page, with its neighbourhood and links
     /copy?url=            its stored copy, in a sandboxed frame
@@ -25,11 +25,12 @@
     /suggest?q=           completions in the form that browsers expect
     /metrics              counts and latencies for Prometheus
     /opensearch.xml       lets browsers add Gossamer as a search engine
+    /robots.txt           keeps crawlers off everything but the search box
     /health               200 if an index is being served, else 503
 
-Everything works without JavaScript. The templates escape text from the Web, links lead only to http
-and https, and the Content-Security-Policy forbids all scripts but our files. Errors of the API are
-problem details (RFC 9457).
+All of it may be below a path of a site. Everything works without JavaScript. The templates escape
+text from the Web, links lead only to http and https, and the Content-Security-Policy forbids all
+scripts but our files. Errors of the API are problem details (RFC 9457).
 
     app.py                  the application: routes and middleware
     search_routes.py        the search box, results and completions, and how browsers add it
@@ -38,11 +39,13 @@ problem details (RFC 9457).
     copy_routes.py          stored copies and images
     section_routes.py       what the parts of sites hold
     status_routes.py        the state of the crawl, and whether an index is served
-    metrics.py, openapi.py
+    metrics.py, openapi.py, robots_route.py
     expensive_responses.py  expensive responses: few are computed at once, each is reused for a
                             second
     request_limits.py       bounds on the URL, and on the concurrent requests of a client
-    paced_sending.py              large responses, in pieces
+    site_path.py            the path of the site, and what trusted proxies report
+    compression.py          brotli and gzip
+    paced_sending.py        large responses, in pieces
     connections.py          bounds the number of connections; protocol.py bounds each of them
     clients.py              determines which client an address belongs to
     responses.py            parses parameters, and builds HTML and JSON responses

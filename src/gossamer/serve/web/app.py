@@ -21,8 +21,9 @@ from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.graphs import Graphs
-from gossamer.serve.web import openapi, protocol
+from gossamer.serve.web import openapi, protocol, robots_route
 from gossamer.serve.web.clients import Clients
+from gossamer.serve.web.compression import Compression
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
 from gossamer.serve.web.copy_routes import Copying
 from gossamer.serve.web.expensive_responses import KEPT_S
@@ -36,6 +37,7 @@ from gossamer.serve.web.problem import HANDLERS, busy_problem
 from gossamer.serve.web.request_limits import Limits
 from gossamer.serve.web.search_routes import Searching
 from gossamer.serve.web.section_routes import Sectioning
+from gossamer.serve.web.site_path import behind_proxies
 from gossamer.serve.web.status_routes import Status
 from gossamer.state.lookup import Lookup
 from gossamer.status.overview import CrawlWatch
@@ -71,7 +73,7 @@ def server(
     clients = Clients(config.proxies)
     application = app(work, addresses, clients, refused, kept_s)
     admitted = Connections(clients, refused, connections)
-    return protocol.server(application, admitted, config.proxies, log_level)
+    return protocol.server(behind_proxies(application, config, clients), admitted, log_level)
 
 
 def app(
@@ -108,11 +110,12 @@ def app(
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
+            *robots_route.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers=HANDLERS | {Busy: partial(busy_problem, refused)},
     )
     known = KnownNames(routed, [*OWN_NAMES, config.host, *config.names])
-    sent = Sending(known, refused)
+    sent = Sending(Compression(known), refused)
     limited = Limits(sent, clients, config.requests_per_address, refused)
     return metrics.around(Headers(limited))  # outermost, so that errors have them too

@@ -10,6 +10,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
+from gossamer.config.searching import UNIX
 from gossamer.errors import ConfigError
 from gossamer.serve.dispatch.fair_queue import ANYBODY
 
@@ -31,17 +32,26 @@ class Clients:
     def __init__(self, proxies: Sequence[str]) -> None:
         """Raises ConfigError."""
         try:
-            self._proxies = [ip_network(each, strict=False) for each in proxies]
+            self._proxies = [ip_network(each, strict=False) for each in proxies if each != UNIX]
         except ValueError as error:
-            remedy = "list IP addresses or networks, such as 10.0.0.0/8"
+            remedy = "list IP addresses or networks, such as 10.0.0.0/8, or unix"
             raise ConfigError("serve.proxies", str(error), remedy) from None
+        self._trusts_socket = UNIX in proxies
         self._known = lru_cache(MAX_KEPT)(self._of)
 
     def of(self, host: str) -> str:
         """The client at an address. A proxy that does not report its client's is ANYBODY."""
         return self._known(host[:MAX_NAME_CHARS])
 
+    def is_proxy(self, host: str) -> bool:
+        """Whether what this host reports about its clients is trusted."""
+        if host == UNIX:
+            return self._trusts_socket
+        return bool(host) and self.of(host) == ANYBODY
+
     def _of(self, host: str) -> str:
+        if host == UNIX:  # of many clients, if a proxy uses the socket
+            return ANYBODY
         try:
             address = _plain(ip_address(host.partition("%")[0]))
         except ValueError:

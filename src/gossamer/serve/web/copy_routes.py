@@ -64,7 +64,7 @@ class Copying:
         ]
 
     def page(self, request: Request) -> Response:
-        shown = responses.page("copy.html", copy=self._copy(request))
+        shown = responses.page(request.scope, "copy.html", copy=self._copy(request))
         shown.headers.update(FRAMING)
         return shown
 

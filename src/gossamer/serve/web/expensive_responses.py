@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from gossamer.serve.dispatch.fair_queue import FairQueue
 from gossamer.serve.dispatch.single_flight import SingleFlight
 from gossamer.serve.web.request_limits import client_of
+from gossamer.serve.web.site_path import root_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,7 +43,7 @@ class Guard:
     ) -> None:
         self._turns = FairQueue(kind, running, MAX_WAITING)
         self._flights: SingleFlight[Response] = SingleFlight()
-        self._kept: TTLCache[tuple[str, bytes], Response] = TTLCache(
+        self._kept: TTLCache[tuple[str, str, bytes], Response] = TTLCache(
             KEPT_BYTES, kept_s, clock, getsizeof=_size
         )
 
@@ -55,7 +56,8 @@ class Guard:
         """
 
         async def guarded(request: Request) -> Response:
-            key = request.scope["path"], request.scope["query_string"]
+            scope = request.scope
+            key = root_of(scope), scope["path"], scope["query_string"]
             kept = self._kept.get(key)
             if kept is not None:
                 return kept
@@ -64,7 +66,7 @@ class Guard:
         return guarded
 
     async def _made(
-        self, key: tuple[str, bytes], handler: Callable[[Request], Response], request: Request
+        self, key: tuple[str, str, bytes], handler: Callable[[Request], Response], request: Request
     ) -> Response:
         async with self._turns.taken(client_of(request.scope)):
             answer = await run_in_threadpool(handler, request)

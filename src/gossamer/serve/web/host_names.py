@@ -42,7 +42,7 @@ class KnownNames:
                     f"This server does not answer for the name {host[:_SHOWN_CHARS]!r}. If it is "
                     "yours, add the name to serve.names in gossamer.toml, and restart the server.",
                 )
-                await refusal_problem(scope["path"], error)(scope, receive, send)
+                await refusal_problem(scope, error)(scope, receive, send)
                 return
         await self._inner(scope, receive, send)
 

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from gossamer.serve.web.crawl_metrics import CrawlMetrics
 from gossamer.serve.web.expensive_responses import Guard
+from gossamer.serve.web.site_path import route_of
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -106,9 +107,10 @@ class Metrics:
 
 def _matched_route(scope: Scope) -> str:
     """The path of the matched route, or OTHER."""
-    if scope["path"].startswith("/static/"):
+    path = route_of(scope)
+    if path.startswith("/static/"):
         return "/static"
-    return scope["path"] if "endpoint" in scope else OTHER
+    return path if "endpoint" in scope else OTHER
 
 
 class _OfCache(Collector):

@@ -23,6 +23,7 @@ from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
 from gossamer.serve.web import graph_routes, page_routes, responses, search_routes, section_routes
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
+from gossamer.serve.web.site_path import root_of
 from gossamer.serve.web.status_routes import CrawlStatus, Health
 
 if TYPE_CHECKING:
@@ -305,8 +306,9 @@ def _answer(about: str, media_type: str, struct: type[msgspec.Struct]) -> dict[s
     return {"description": about, "content": {media_type: {"schema": schema}}}
 
 
-def describe(_: Request) -> Response:
-    return responses.json(description())
+def describe(request: Request) -> Response:
+    """The document, with the path below which its own paths are."""
+    return responses.json(description() | {"servers": [{"url": root_of(request.scope) or "/"}]})
 
 
 ROUTES = [Route("/api/openapi.json", describe)]

@@ -49,7 +49,7 @@ class Sending:
                 del self._bytes[client]
         if answer.is_refused:
             self._refused[KIND] += 1
-            await refusal_problem(scope["path"], Busy(KIND))(scope, receive, send)
+            await refusal_problem(scope, Busy(KIND))(scope, receive, send)
 
     def _has_room(self, client: str, length: int) -> bool:
         """Whether a large response may be sent; if so, count it from now on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from gossamer.serve import stored_copy
 from gossamer.serve.drawing import link_map
 from gossamer.serve.web import responses
 from gossamer.serve.web.expensive_responses import Guard
+from gossamer.serve.web.site_path import root_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -49,13 +51,15 @@ class Paging:
         more = offset + SHOWN_LINKS < max(known.inlinks.known, known.outlinks.total)
         following = offset + SHOWN_LINKS if more else None
         around = None if offset else self._around(known.url)
+        about = partial(_about, root_of(request.scope))
         return responses.page(
+            request.scope,
             "page.html",
             page=known,
             why=reason_of(known.duplicates.reason or ""),
             around=around,
             maps=around
-            and [draw(around, _about) for draw in (link_map.draw_columns, link_map.line)],
+            and [draw(around, about) for draw in (link_map.draw_columns, link_map.line)],
             offset=offset,
             shown=SHOWN_LINKS,
             following=following,
@@ -83,5 +87,5 @@ class Paging:
         return known
 
 
-def _about(url: str) -> str:
-    return f"/page?{urlencode({'url': url})}"
+def _about(root: str, url: str) -> str:
+    return f"{root}/page?{urlencode({'url': url})}"

@@ -11,9 +11,12 @@ from starlette.exceptions import HTTPException
 from gossamer.errors import StoreError
 from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.web import responses
+from gossamer.serve.web.site_path import route_of
 
 if TYPE_CHECKING:
     from collections import Counter
+    from collections.abc import MutableMapping
+    from typing import Any
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -34,7 +37,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem(request: Request, error: Exception) -> Response:
-    return refusal_problem(request.scope["path"], error)
+    return refusal_problem(request.scope, error)
 
 
 def busy_problem(refused: Counter[str], request: Request, error: Exception) -> Response:
@@ -44,8 +47,8 @@ def busy_problem(refused: Counter[str], request: Request, error: Exception) -> R
     return problem(request, error)
 
 
-def refusal_problem(path: str, error: Exception) -> Response:
-    """The response to a request for `path` that ended with an error."""
+def refusal_problem(scope: MutableMapping[str, Any], error: Exception) -> Response:
+    """The response to a request that ended with an error."""
     headers = None
     match error:
         case HTTPException():
@@ -59,10 +62,10 @@ def refusal_problem(path: str, error: Exception) -> Response:
     title = HTTPStatus(status).phrase
     if detail == title:
         detail = _ABOUT.get(status, detail)
-    if path.startswith(FOR_PROGRAMS):
+    if route_of(scope).startswith(FOR_PROGRAMS):
         answer = responses.json(Problem(title, status, detail), status, MEDIA_TYPE)
     else:
-        answer = responses.page("problem.html", status, title=title, detail=detail)
+        answer = responses.page(scope, "problem.html", status, title=title, detail=detail)
     answer.headers.update(headers or {})
     return answer
 

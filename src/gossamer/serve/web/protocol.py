@@ -12,16 +12,17 @@ Facts (uvicorn 0.54)
 from __future__ import annotations
 
 import re
+import socket
 from functools import partial
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gossamer.config.searching import UNIX
+
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Sequence
 
     from starlette.types import ASGIApp
 
@@ -46,12 +47,11 @@ _REFUSAL = (
 
 
 def server(
-    application: ASGIApp, connections: Connections, proxies: Sequence[str], log_level: str = "error"
+    application: ASGIApp, connections: Connections, log_level: str = "error"
 ) -> uvicorn.Server:
     """A server for this application that bounds what each connection may cost.
 
-    It trusts X-Forwarded-For and X-Forwarded-Proto on connections from `proxies`. At log levels
-    below "error", strangers could fill the log with one line per malformed request.
+    At log levels below "error", strangers could fill the log with one line per malformed request.
     """
     protocol = cast("Any", partial(Bounded, connections))
     return uvicorn.Server(
@@ -63,8 +63,7 @@ def server(
             log_level=log_level,
             access_log=False,
             server_header=False,
-            # uvicorn takes 10.0.0.1/8 for a name, which never matches.
-            forwarded_allow_ips=[str(ip_network(each, strict=False)) for each in proxies],
+            proxy_headers=False,  # site_path.py reads them
             timeout_graceful_shutdown=SHUTDOWN_S,
         )
     )
@@ -99,6 +98,8 @@ class Bounded(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if transport.get_extra_info("socket").family == socket.AF_UNIX:
+            self.client = (UNIX, 0)
         if self._all.enter(self, self.client and self.client[0]):
             self._await_request()
         else:

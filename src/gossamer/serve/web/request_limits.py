@@ -54,7 +54,7 @@ class Limits:
         host, _ = scope.get("client") or (None, 0)
         client = scope[_KEY] = self._clients.of(host) if host else ANYBODY
         if (error := self._refusal(scope, client)) is not None:
-            await refusal_problem(scope["path"], error)(scope, receive, send)
+            await refusal_problem(scope, error)(scope, receive, send)
             return
         self._open[client] += 1
         try:

@@ -10,9 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from gossamer.serve.rendering import render
+from gossamer.serve.web.site_path import root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableMapping, Sequence
+    from typing import Any
 
     from starlette.requests import Request
 
@@ -84,8 +86,11 @@ def language_parameter(request: Request) -> str:
     return _NORWEGIAN.get(code[0], code[0]) if code else ""
 
 
-def page(template: str, status: int = 200, **values: object) -> Response:
-    return HTMLResponse(render(template, **values), status, _FRESH)
+def page(
+    scope: MutableMapping[str, Any], template: str, status: int = 200, **values: object
+) -> Response:
+    """HTML whose links begin with the path of the site."""
+    return HTMLResponse(render(template, root=root_of(scope), **values), status, _FRESH)
 
 
 def json(value: object, status: int = 200, media_type: str = "application/json") -> Response:

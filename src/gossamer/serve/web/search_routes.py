@@ -54,7 +54,7 @@ class Searching:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/", self.home),
+            Route("/", self.results),
             Route("/opensearch.xml", describe_search),
             Route("/search", self.results),
             Route("/api/search", self.api),
@@ -62,14 +62,15 @@ class Searching:
             Route("/suggest", self.suggest),
         ]
 
-    async def home(self, _: Request) -> Response:
+    async def _home(self, request: Request) -> Response:
         pages = await self._front.pages()
-        return responses.page("home.html", query="", pages=pages, path=self._root)
+        return responses.page(request.scope, "home.html", query="", pages=pages, path=self._root)
 
     async def results(self, request: Request) -> Response:
+        """The results; the search box if nothing is searched for, or nothing is indexed."""
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
         if not query or await self._front.pages() is None:
-            return await self.home(request)
+            return await self._home(request)
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(responses.number_parameter(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
@@ -94,6 +95,7 @@ class Searching:
         if language := request.query_params.get("language"):
             asked["language"] = language
         return responses.page(
+            request.scope,
             "results.html",
             asked=asked,
             narrowed=removable_filters(query),
@@ -105,7 +107,7 @@ class Searching:
 
     async def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
-            raise HTTPException(400, "q is missing: /api/search?q=words")
+            raise HTTPException(400, f"q is missing: {request.scope['path']}?q=words")
         offset = responses.number_parameter(request, "offset", 0)
         limit = responses.number_parameter(request, "limit", PAGE_HITS)
         if limit > MAX_LIMIT:
@@ -130,7 +132,7 @@ class Searching:
 
     async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
-            raise HTTPException(400, "q is missing: /api/complete?q=words")
+            raise HTTPException(400, f"q is missing: {request.scope['path']}?q=words")
         text = request.query_params["q"]
         found = await self._front.complete(text, client_of(request.scope))
         return responses.json(Completions(text, found))

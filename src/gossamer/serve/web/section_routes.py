@@ -17,6 +17,7 @@ from gossamer.serve.drawing import section_map
 from gossamer.serve.drawing.section_map import COLOURS
 from gossamer.serve.web import responses
 from gossamer.serve.web.expensive_responses import Guard
+from gossamer.serve.web.site_path import root_of
 from gossamer.tables import SECTIONS
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Sectioning:
 
     def api(self, request: Request) -> Response:
         if "domain" not in request.query_params:
-            raise HTTPException(400, "domain is missing: /api/sections?domain=…")
+            raise HTTPException(400, f"domain is missing: {request.scope['path']}?domain=…")
         opened = self._opened(request)
         offset, limit = responses.span_parameter(request, SHOWN, MAX_SHOWN)
         parts = [
@@ -141,6 +142,7 @@ class Sectioning:
             section_tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
         )
         return responses.page(
+            request.scope,
             "domains.html",
             path=self._work.root,
             is_counted=is_counted,
@@ -156,6 +158,7 @@ class Sectioning:
         colour = responses.choice_parameter(request, "colour", [*COLOURS])
         offset = responses.number_parameter(request, "offset", 0, strict=False)
         root = [*opened.around, opened.section][0] if opened.hosts == 1 else ""
+        site = root_of(request.scope)
 
         def to(section: str = "", colour: str = colour, offset: int = 0) -> str:
             named = {
@@ -164,7 +167,7 @@ class Sectioning:
                 "offset": offset or "",
             }
             given = {name: each for name, each in named.items() if each}
-            return f"/sections?{urlencode({'domain': opened.domain, **given})}"
+            return f"{site}/sections?{urlencode({'domain': opened.domain, **given})}"
 
         def further(first: int) -> str:
             return f"{to(opened.section, offset=first)}#parts"
@@ -175,6 +178,7 @@ class Sectioning:
         ]
         rules = _rules_against(opened)
         return responses.page(
+            request.scope,
             "sections.html",
             opened=opened,
             crumbs=_section_crumbs(opened),

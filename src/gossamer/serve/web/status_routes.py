@@ -110,11 +110,12 @@ class Status:
             Route("/health", self.health),
         ]
 
-    def page(self, _: Request) -> Response:
+    def page(self, request: Request) -> Response:
         crawl = self._watch.look()
         rounds = crawl["rounds"]
         rates = self._watch.history.rates()
         return responses.page(
+            request.scope,
             "status.html",
             crawl=crawl,
             outcomes=outcomes(crawl["counts"].get("fetch", {})),
