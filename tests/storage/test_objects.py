@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 from obstore.store import MemoryStore
 
-from gossamer.errors import Conflict, Locked, StoreError, UsageError
+from gossamer.errors import Conflict, Locked, NotACrawl, StoreError, UsageError
 from gossamer.storage.backends import open_backend
 from gossamer.storage.lock_holder import Holder
 from gossamer.storage.objects import aws_profiles, lease
@@ -304,6 +304,7 @@ def test_failures_of_a_server_are_told_with_the_url_and_without_secrets(
         list(backend.sizes("manifest"))
     assert error.value.subject == "s3://bucket/crawl/manifest"
     assert error.value.remedy
+    assert isinstance(error.value, NotACrawl) == (failure == "no bucket")  # one may be created
     with pytest.raises(StoreError, match=expected.partition(r" \(")[0]):
         backend.read("manifest/1")
     chain = [error.value, error.value.__cause__]
