@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.stored_document import Window, pack_text
 from gossamer.search.passages import (
+    EXACT_FACTOR,
     FREE_WORDS,
     MAX_COMPARED_BYTES,
     MAX_MATCHES,
@@ -21,6 +22,9 @@ from gossamer.search.passages import (
     MAX_TRIES,
     WIDE_CHARS,
     Passages,
+    _begins_word,
+    _bytes_of,
+    _prefix_pattern,
 )
 from gossamer.search.query import Words
 
@@ -106,3 +110,72 @@ def test_less_text_is_searched_for_many_words(number: int, found: int) -> None:
     place = wanted.best(pack_text(f"w0 {'- ' * (MAX_COMPARED_BYTES * 3 // 8)} w1 w2"))
     assert place is not None
     assert round(place.worth / 1000) == found
+
+
+@pytest.mark.parametrize(
+    ("between", "is_close"),
+    [
+        ("-" * (WIDE_CHARS - 3), True),
+        ("-" * (WIDE_CHARS - 2), False),
+        (" é" * (WIDE_CHARS // 2 - 4), True),  # characters count, not bytes
+        (" é" * (WIDE_CHARS // 2 + 1), False),
+    ],
+)
+def test_words_are_close_together_up_to_a_distance(between: str, is_close: bool) -> None:
+    found = passages(["red", "fig"])
+    worth = found.worth(f"red{between} fig" if "é" in between else f"red{between}fig")
+    assert worth == 5001 + is_close * 3001
+    assert found.lacks_words(worth) != is_close
+
+
+def test_a_word_as_it_was_typed_is_worth_more_than_another_form() -> None:
+    units: dict[Unit, float] = {("set",): 1.0}
+    found = Passages([Words("settings")], units, (), analyzer_for("en"), lambda _: 2.0, 1)
+    assert found.worth("it is set") == 2001
+    assert found.worth("the Settings") == round(2001 * EXACT_FACTOR)
+    assert found.worth("it is set in the settings") == 2001 + round(2001 * EXACT_FACTOR)
+    assert found.worth("settled setup") == 0
+    assert not found.lacks_words(2001)
+
+
+@pytest.mark.parametrize(
+    ("word", "stem", "prefix"),
+    [
+        ("cat", "cat", "cat"),
+        ("studies", "studi", "stud"),
+        ("study", "studi", "stud"),
+        ("settings", "set", "set"),
+        ("hoping", "hope", "hop"),
+        ("ran", "run", "r"),
+        ("better", "good", "better"),
+    ],
+)
+def test_what_other_forms_of_a_word_begin_with(word: str, stem: str, prefix: str) -> None:
+    assert _prefix_pattern(word, stem) == prefix
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "begins"),
+    [
+        (" ", "cat", True),
+        ("_", "cat", True),
+        ("x", "cat", False),
+        ("x", "Cat", True),
+        ("1", "Cat", True),
+        ("1", "cat", False),
+        ("X", "Cat", False),
+        ("é", "cat", False),
+        ("«", "cat", True),
+        ("管", "cat", True),
+        ("日本€", "cat", True),
+    ],
+)
+def test_where_a_word_begins(before: str, word: str, begins: bool) -> None:
+    assert _begins_word(f"{before}{word}".encode(), len(before.encode())) == begins
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("", 10), ("ascii", 10), ("éé", 20), ("éx", 15), ("管", 30)]
+)
+def test_characters_have_the_bytes_of_those_around(text: str, number: int) -> None:
+    assert _bytes_of(10, text.encode()) == number

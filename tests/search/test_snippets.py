@@ -11,7 +11,17 @@ from gossamer.index.format import stored_document
 from gossamer.index.format.analysis import OTHER
 from gossamer.index.format.stored_document import pack_text
 from gossamer.search.query import Words
-from gossamer.search.snippets import MAX_PHRASE, PASSAGE_CHARS, SNIPPET_CHARS, Snippets
+from gossamer.search.snippets import (
+    BEFORE_CHARS,
+    MAX_ANALYZED_BYTES,
+    MAX_PHRASE,
+    PASSAGE_CHARS,
+    SNIPPET_CHARS,
+    Snippets,
+    _merge_spans,
+    _snippet_html,
+    _snippet_start,
+)
 
 FILLER = "lorem ipsum dolor sit amet " * 100
 
@@ -232,3 +242,81 @@ def test_a_heading_beside_the_main_text_is_shown_if_the_text_lacks_the_words() -
 def test_a_word_is_shown_rather_than_the_number_of_its_section() -> None:
     text = f"section 36.1 is {FILLER} the concept {FILLER}"
     assert "the <b>concept</b>" in snippet(text, "36.1.", "concept", language="en")
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "start"),
+    [
+        ("lead " * 20, BEFORE_CHARS, 0),
+        ("lead " * 20, BEFORE_CHARS + 1, 5),
+        ("lead " * 20, BEFORE_CHARS + 39, 40),
+        ("lead " * 20, BEFORE_CHARS + 40, 45),
+        ("x" * 200, BEFORE_CHARS + 40, 40),
+        ("x" * 90 + " " * 9, 90, 30),  # the space behind the mark is none before it
+    ],
+)
+def test_a_snippet_begins_with_the_first_whole_word_before_its_mark(
+    text: str, mark: int, start: int
+) -> None:
+    assert _snippet_start(text, mark) == start
+
+
+LONGEST = SNIPPET_CHARS - SNIPPET_CHARS // 4
+"""Characters of a snippet that would be cut much further back at a space."""
+
+
+@pytest.mark.parametrize(
+    ("text", "chars"),
+    [
+        ("x" * SNIPPET_CHARS, SNIPPET_CHARS),
+        ("x" * (SNIPPET_CHARS + 1), LONGEST),
+        ("x" * (LONGEST - 9) + " " + "y" * 200, LONGEST),
+        ("x" * (LONGEST + 9) + " " + "y" * 200, LONGEST + 9),
+        ("x y " * 100, SNIPPET_CHARS - 1),
+    ],
+)
+def test_a_snippet_ends_with_a_whole_word_if_that_is_near(text: str, chars: int) -> None:
+    more = " …" if chars < len(text) else ""
+    assert _snippet_html(text, 0, []) == text[:chars] + more
+    assert _snippet_html(f"lead {text}", 5, []) == f"… {text[:chars]}{more}"
+
+
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        (SNIPPET_CHARS - 2, f"<b>{'a' * (SNIPPET_CHARS - 2)}</b> …"),
+        (SNIPPET_CHARS - 1, f"{'a' * (SNIPPET_CHARS - 2)} …"),
+    ],
+)
+def test_a_mark_is_shown_if_it_ends_within_the_snippet(last: int, shown: str) -> None:
+    text = "a" * (SNIPPET_CHARS - 2) + " b c"
+    assert _snippet_html(text, 0, [(0, last)]) == shown
+
+
+def test_a_snippet_says_whether_the_page_has_text_around_it() -> None:
+    assert _snippet_html("a & b", 0, [(4, 5)], precedes=True, follows=True) == (
+        "… a &amp; <b>b</b> …"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spans", "merged"),
+    [
+        ([], []),
+        ([(0, 2), (3, 4)], [(0, 2), (3, 4)]),
+        ([(0, 2), (2, 4)], [(0, 4)]),
+        ([(1, 9), (2, 3), (8, 10), (12, 13)], [(1, 10), (12, 13)]),
+    ],
+)
+def test_spans_that_touch_are_one(
+    spans: list[tuple[int, int]], merged: list[tuple[int, int]]
+) -> None:
+    assert list(_merge_spans(spans)) == merged
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.7, True), (1.3, False)])
+def test_a_form_with_another_initial_is_looked_for_in_a_part_of_the_text(
+    share: float, shown: bool
+) -> None:
+    text = "é " * round(share * MAX_ANALYZED_BYTES / 3) + "ein Ärger"
+    assert ("<b>Ärger</b>" in snippet(text, "arger")) == shown

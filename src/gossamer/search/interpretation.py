@@ -90,10 +90,13 @@ class Interpretation(NamedTuple):
         damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
         scale = sum(idfs) / damped if damped else 1.0
         weights = [scale * weight for _, weight in weighted]
-        share = JOINED_WEIGHT / max(len(words), 1)
-        words = _first_words(words)
+        count, words = len(words), _first_words(words)
         further = [
-            *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
+            *(
+                (unit, JOINED_WEIGHT / count)
+                for unit in joined_phrases(words, analyzer)
+                if unit not in units
+            ),
             *compounds(words, analyzer),
             *((unit, 1.0) for unit in units_of(options, analyzer)),
             *_stemmed_units(zip(units, weights, strict=True), stems),
@@ -111,7 +114,7 @@ class Interpretation(NamedTuple):
     @property
     def coverage_factor(self) -> float:
         """How much coverage counts: a page need not have all words of a long question."""
-        return min(1.0, FULLY_COVERED_UNITS / max(len(self.units), 1))
+        return FULLY_COVERED_UNITS / max(len(self.units), FULLY_COVERED_UNITS)
 
     def pages(self, among: Frequencies) -> int:
         """How many pages of an index can have all the words, if all are required: at most these.

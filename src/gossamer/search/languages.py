@@ -82,8 +82,8 @@ class BoundedFrequencies:
         else:
             theirs = self._theirs.pages(field, term)
         mine = self.pages(field, term)
-        smooth = theirs + BOUND_SMOOTHING * mine / max(self.documents, 1)
-        return max(mine, int(smooth * self.documents / (self._theirs.documents + BOUND_SMOOTHING)))
+        smoothed = theirs * self.documents + BOUND_SMOOTHING * mine
+        return max(mine, smoothed // (self._theirs.documents + BOUND_SMOOTHING))
 
 
 def read_by_language(

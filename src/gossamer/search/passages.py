@@ -131,7 +131,7 @@ class Passages:
         self._all = sum(each.worths[ANY_FORM] for each in self._wanted)
         self._most = sum(each.worths[TYPED_FORM] for each in self._wanted)
         self._enough = len(self._wanted) if len(self._wanted) > 1 else math.inf
-        free = min(FREE_WORDS / max(len(self._wanted), 1), 1.0)
+        free = FREE_WORDS / max(len(self._wanted), FREE_WORDS)
         self._share_bytes = MAX_SEARCHED_BYTES * free / max(pages, 1)
         self._compared_bytes = MAX_COMPARED_BYTES * free
         self._tries = math.ceil(MAX_TRIES * free * free)
@@ -330,4 +330,4 @@ def _begins_word(text: bytes, at: int) -> bool:
 
 def _bytes_of(chars: int, text: bytes) -> int:
     """The average number of bytes of `chars` characters of a text."""
-    return chars if text.isascii() else chars * len(text) // max(len(text.decode()), 1)
+    return chars if text.isascii() else chars * len(text) // len(text.decode())

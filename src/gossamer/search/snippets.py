@@ -70,8 +70,8 @@ class Snippets:
         for word in typed:
             parts = [*units_of([word], self._analyzer)]
             split = split_units(word, self._analyzer)
-            units |= dict.fromkeys(split, 1 / max(len(split), 1))
-            units |= dict.fromkeys(parts, 1 / max(len(parts), 1))
+            units |= {unit: 1 / len(split) for unit in split}
+            units |= {unit: 1 / len(parts) for unit in parts}
             units |= dict.fromkeys(joined_phrases([word], self._analyzer), 1.0)
         units = {unit[:MAX_PHRASE]: worth for unit, worth in units.items()}
         for unit in units:
@@ -214,7 +214,7 @@ def _snippet_html(
     """A snippet from `start`. `precedes`, `follows`: whether the page has text around this one."""
     end = start + SNIPPET_CHARS
     if end < len(text):
-        end = max(text.rfind(" ", start + SNIPPET_CHARS // 2, end), end - SNIPPET_CHARS // 4)
+        end = max(text.rfind(" ", start, end), end - SNIPPET_CHARS // 4)
     parts, at = ["… " if start or precedes else ""], start
     for first, last in marks:
         if last > end:
