@@ -92,7 +92,8 @@ def ends(share: Share) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("counts_nofollow", [False, True])
 def test_links_that_recommend_a_page_are_votes(shared: Sharing, counts_nofollow: bool) -> None:
-    rows = [{"src": A, "dst": B, "relation": relation} for relation in (*VOTES, "img", "feed")]
+    relations = (*VOTES, "img", "feed")
+    rows: list[dict[str, Any]] = [{"src": A, "dst": B, "relation": each} for each in relations]
     rows.append({"src": A, "dst": C, "nofollow": True})
     expected = [(A, B)] * len(VOTES) + [(A, C)] * counts_nofollow
     assert ends(replace(shared(rows), counts_nofollow=counts_nofollow)) == expected
