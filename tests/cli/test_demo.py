@@ -1,110 +1,152 @@
-"""`gossamer demo`: a crawl of the fake web."""
+"""`gossamer demo`: a crawl of the fake web, and its search page."""
 
 from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from gossamer.cli import demo
-from gossamer.cli.demo import MARK
+from gossamer.cli.demo import FIRST_PORT, MARK, free_port
+from gossamer.errors import UsageError
+from gossamer.state.stopping import CTRL_C
 from tests.support.code_blocks import blocks
-from tests.support.command_line import gossamer, lent
-from tests.support.offline import refused_packets
+from tests.support.command_line import gossamer
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine.engine import Engine
-
-pytestmark = pytest.mark.slow
-
+# This machine may have many manuals; tests/whole/test_real_webs.py has some.
 OF_THE_FAKE_WEB_ALONE = """
 from gossamer.cli import demo, main
 demo.doc_folders = dict
 main()
 """
-NUMBER = re.compile(r"[\d,.]*\d")
+LONGEST_S = 120
 
 
-class Demo(NamedTuple):
-    """Where a demo has crawled, and what it has printed."""
+class Running:
+    """A demo of one synthetic host; others of this web ask for a crawl delay."""
 
-    folder: Path
-    printed: str
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        words = ["demo", "--hosts", "1", "--folder", str(folder), "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OF_THE_FAKE_WEB_ALONE, *words, "--no-browser"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
 
+    def found(self, query: str) -> list[dict[str, Any]]:
+        """The hits of a query, as soon as there are any."""
+        until_s = time.monotonic() + LONGEST_S
+        while time.monotonic() < until_s:
+            assert self.process.poll() is None
+            try:
+                address = f"http://127.0.0.1:{self.port}/api/search"
+                answer = httpx.get(address, params={"q": query, "limit": 100}, timeout=LONGEST_S)
+            except httpx.TransportError:
+                continue  # it begins to listen
+            if answer.status_code == 200 and (hits := answer.json()["hits"]):
+                return list(hits)
+            time.sleep(0.2)
+        raise AssertionError(f"{query} is not found")
 
-def run(folder: Path) -> Demo:
-    """One host: others of this web ask for a crawl delay."""
-    with pytest.MonkeyPatch.context() as patch:
-        # This machine may have many manuals; tests/whole/test_real_webs.py has some.
-        patch.setattr("gossamer.cli.demo.doc_folders", dict)
-        patch.setenv("COLUMNS", "100")
-        said = gossamer("demo", "--no-serve", "--hosts", "1", "--folder", folder)
-    return Demo(folder, said.stdout)
-
-
-def fetched(ran: Demo) -> int:
-    counts = json.loads(gossamer("status", ran.folder, "--json").stdout)["pages"]
-    return int(counts["fetched"])
-
-
-@pytest.fixture(scope="module")
-def short(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """Two rounds of a demo, in place of an earlier one."""
-    folder = tmp_path_factory.mktemp("short") / "demo"
-    (folder / "links" / "00000099-0123abcd").mkdir(parents=True)
-    (folder / MARK).touch()
-    (folder / "links" / "00000099-0123abcd" / f"{'0' * 32}.parquet").touch()
-    with lent(engine), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "ROUNDS", 2)
-        yield run(folder)
-
-
-def test_it_crawls_and_says_what_is_next(short: Demo) -> None:
-    assert "fetched of" in short.printed
-    assert f"gossamer serve {short.folder}" in short.printed
-    assert fetched(short) > 5
+    def end(self) -> str:
+        """End it by Ctrl-C; return what it has printed."""
+        self.process.send_signal(signal.SIGINT)
+        printed, _ = self.process.communicate()
+        assert self.process.returncode == CTRL_C, printed
+        assert "Traceback" not in printed
+        return str(printed)
 
 
-def test_it_replaces_an_earlier_demo(short: Demo) -> None:
-    assert not (short.folder / "links" / "00000099-0123abcd").exists()
+@contextmanager
+def running(folder: Path) -> Iterator[Running]:
+    started = Running(folder)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.communicate()
 
 
-def test_the_output_in_the_readme_has_the_shape_of_its_own(short: Demo) -> None:
+@pytest.mark.slow
+@pytest.mark.server
+def test_it_searches_while_it_crawls_and_continues_after_ctrl_c(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    with running(folder) as first:
+        assert first.found("site:gazette.test")
+        printed = first.end()
+    with running(folder) as second:
+        assert second.found("site:gazette.test news")
+        second.end()
+    assert shape_of_readme() <= {shape(line) for line in printed.splitlines()}
+    rounds = json.loads(gossamer("status", folder, "--json").stdout)["rounds"]
+    assert len({each["round"] for each in rounds}) > 1
+
+
+def shape_of_readme() -> set[str]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (shown,) = [block for block in blocks(readme, "") if block.startswith("A web of")]
-    lines = [line for line in shown.splitlines() if line != "…"]
-    assert {shape(line) for line in lines} <= {shape(line) for line in short.printed.splitlines()}
+    return {shape(line) for line in shown.splitlines() if line != "…"}
 
 
 def shape(line: str) -> str:
     """A line without its figures; a step without its counts, which depend on the web."""
     line = re.sub(r"^(round .*? s)  .*", r"\1", line.rstrip())
-    return re.sub(r" +", " ", NUMBER.sub("N", line))
+    return re.sub(r" +", " ", re.sub(r"[\d,.]*\d", "N", line))
 
 
-@pytest.mark.long
-@pytest.mark.server
-def test_a_whole_demo_with_an_engine_of_its_own_contacts_no_other_machine(tmp_path: Path) -> None:
-    folder, counters = tmp_path / "demo", tmp_path / "counters"
-    words = ["demo", "--no-serve", "--hosts", "1", "--folder", str(folder)]
-    assert refused_packets([sys.executable, "-c", OF_THE_FAKE_WEB_ALONE, *words], counters) == 0
-    assert fetched(Demo(folder, "")) > 100
-    asked = "import socket; socket.socket(type=socket.SOCK_DGRAM).connect_ex(('192.0.2.1', 53))"
-    assert refused_packets([sys.executable, "-c", asked], counters) == 1
-
-
-def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [None, "", "{}", "[1]"])
+def test_the_demo_leaves_other_folders_alone(tmp_path: Path, content: str | None) -> None:
     (tmp_path / "file").touch()
-    said = gossamer("demo", "--no-serve", "--folder", tmp_path, code=1).stderr
-    assert "was not created by gossamer demo" in said
-    (tmp_path / MARK).touch()
-    said = gossamer("demo", "--no-serve", "--folder", tmp_path, code=1).stderr
-    assert "holds file, which gossamer demo did not write" in said
-    assert (tmp_path / "file").exists()
+    if content is not None:
+        (tmp_path / MARK).write_text(content)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    said = gossamer("demo", "--folder", tmp_path, "--no-browser", code=1).stderr
+    assert "is no demo of Gossamer's" in said
+    assert "--folder" in said
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_port_that_is_taken_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: set[int] = set()
+
+    @contextmanager
+    def listen(address: tuple[str, int]) -> Iterator[None]:
+        if address[1] in taken:
+            raise OSError
+        yield
+
+    monkeypatch.setattr(demo.socket, "create_server", listen)
+    assert free_port() == FIRST_PORT
+    taken |= {FIRST_PORT, FIRST_PORT + 1}
+    assert free_port() == FIRST_PORT + 2
+    taken |= set(range(FIRST_PORT, FIRST_PORT + demo.PORTS))
+    with pytest.raises(UsageError, match="--port"):
+        free_port()
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [({}, False), ({"DISPLAY": ":0"}, True), ({"WAYLAND_DISPLAY": "wayland-0"}, True)],
+)
+def test_a_browser_opens_only_where_there_is_a_screen(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], *, expected: bool
+) -> None:
+    monkeypatch.setattr(demo.sys, "platform", "linux")
+    monkeypatch.setattr(demo.os, "environ", environment)
+    assert demo.has_screen() is expected

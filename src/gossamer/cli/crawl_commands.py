@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import isnan
 from pathlib import Path
 from typing import Annotated
@@ -137,7 +138,8 @@ def crawl(
     if forever and context.obj is None:
         from gossamer.cli.supervisor import keep_crawling
 
-        raise typer.Exit(keep_crawling(crawl, serve=with_page, as_json=as_json))
+        page = ["serve", crawl] if with_page else []
+        raise typer.Exit(keep_crawling(sys.argv[1:], page, as_json=as_json))
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
         with pause_collections():
             from gossamer.cli import crawl_run
@@ -249,33 +251,29 @@ def node(
 
 
 def demo(
-    folder: Annotated[
-        Path, typer.Option(help="Folder of the crawl; an earlier demo there is replaced.")
-    ] = Path("gossamer-demo"),
+    folder: Annotated[Path, typer.Option(help="Folder of the crawl.")] = Path("gossamer-demo"),
     hosts: Annotated[int, typer.Option(min=1, help="Number of synthetic hosts to crawl.")] = 150,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the search page; 0: any free port.")
-    ] = 8080,
-    leave: Annotated[
-        bool, typer.Option("--no-serve", help="Exit when the crawl is done instead of serving it.")
-    ] = False,
+        int | None,
+        typer.Option(
+            min=1,
+            max=65535,
+            help="Port of the search page.",
+            show_default="8080, or the next one that is free",
+        ),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option(help="Open the search page in a browser if there is a screen.")
+    ] = True,
 ) -> None:
-    """See everything work: crawl a small web on this machine, rank and index it, and serve it.
+    """See everything work: crawl a small web on this machine without end, and search it meanwhile.
 
-    The web is synthetic, plus the HTML manuals in /usr/share/doc. Nothing outside this
-    machine is contacted. It takes a few minutes.
+    The web is synthetic, with newspapers that publish an article every few seconds, plus the
+    HTML manuals in /usr/share/doc. Nothing outside this machine is contacted. Ctrl-C ends the
+    demo, and the same command continues it.
 
     Example: gossamer demo --port 8080
     """
-    from rich.console import Console
+    from gossamer.cli.demo import run_demo
 
-    from gossamer.cli import demo as show
-
-    path = str(folder)
-    show.run_demo(folder, Console(), hosts)
-    typer.echo(
-        f'\nnext: gossamer search {path} "words"\n      gossamer status {path}\n'
-        f"      gossamer serve {path}"
-    )
-    if not leave:
-        serve(path, None, port)
+    raise typer.Exit(run_demo(folder, hosts, port, browser=browser))

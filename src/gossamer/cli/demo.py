@@ -1,42 +1,38 @@
-"""The demo: crawl, rank and index a web on loopback within minutes."""
+"""The demo: a web on loopback, a crawl of it without end, and its search page.
+
+Folder MARK says which web was crawled, so that a later demo continues with the same one. The
+address of the web changes from demo to demo, and with it the setting that leads there.
+"""
 
 from __future__ import annotations
 
-import shutil
+import os
+import socket
+import sys
+import threading
 import time
+import webbrowser
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
-from rich.table import Table
+import msgspec
+import typer
 
 from gossamer.api.crawl import Crawl
-from gossamer.cli.step_progress import StepProgress
+from gossamer.cli.supervisor import keep_crawling
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
-from gossamer.flow.rounds import ROUND
-from gossamer.status.overview import page_counts
-from gossamer.storage.local_backend import LocalBackend
-from gossamer.storage.names import is_made_here
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
-    from gossamer.storage.store import StepReport
-
-HOSTS = 150
-MARK = ".gossamer-demo"
-ROUNDS = 12
-MINUTES = 1.5
-"""No round starts later than this; a machine may have 100,000 pages of manuals."""
+MARK = "demo.json"
+SETTINGS_FILE = "gossamer.toml"
 SETTINGS = """\
 # Settings of the demo. Its web is on loopback and needs no delays.
 [filter]
 scope = "any"
 allow = ['^https?://[^/]+\\.test/']  # not the real web, which the manuals also link to
-
-[generate]
-pages = 5_000
 
 [fetch]
 delay_s = 0
@@ -45,59 +41,98 @@ address_delay_s = 0
 allow_networks = ["127.0.0.0/8"]
 host_overrides = {{ "*.test" = "{address}" }}
 """
+FIRST_PORT, PORTS = 8080, 20
+_WELCOME = """\
+A web of {hosts} hosts, {manuals} manuals of this machine, and newspapers that publish while you
+watch, on loopback. Search at http://127.0.0.1:{port}/ while the crawl goes on. Ctrl-C ends it; the
+same command continues it."""
+LOOK_S = 0.2
+"""Seconds between two looks at whether the search page answers."""
+WAIT_S = 30
+"""After so long, no browser is opened."""
 
 
-def run_demo(folder: Path, console: Console, hosts: int = HOSTS) -> None:
-    """Crawl the demo's web into `folder`, replacing an earlier demo, and print a summary."""
-    started = time.monotonic()
-    _clear_demo(folder)
+class Demo(msgspec.Struct):
+    """What a demo leaves for the next one."""
+
+    address: str
+    """Where its web was, as in the settings."""
+    hosts: int
+    since_s: float
+    """When its newspapers began to publish, as Unix time."""
+
+
+def run_demo(folder: Path, hosts: int, port: int | None, *, browser: bool) -> int:
+    """Crawl the demo's web and serve its search page until Ctrl-C; return the exit code.
+
+    Raises UsageError if the folder holds anything but a demo.
+    """
+    known = _known_demo(folder)
+    demo = known or Demo("", hosts, time.time())
+    port = port or free_port()
     docs = doc_folders()
-    web = Web(hosts=hosts, docs=docs)
-    console.print(
-        f"A web of {hosts} hosts, and {len(docs)} manuals of this machine, on loopback.",
-        highlight=False,
+    web = Web(hosts=demo.hosts, docs=docs, newspapers_since_s=demo.since_s)
+    with FakeWeb(web) as fake:
+        if known is None:
+            Crawl.create(str(folder), SETTINGS.format(address=fake.address)).close()
+        else:
+            _lead_to(folder, known.address, fake.address)
+        demo.address = fake.address
+        (folder / MARK).write_bytes(msgspec.json.encode(demo))
+        typer.echo(_WELCOME.format(hosts=demo.hosts, manuals=len(docs), port=port))
+        if browser and has_screen():
+            threading.Thread(target=_open_browser, args=(port,), daemon=True).start()
+        return keep_crawling(
+            ["crawl", str(folder), "--forever", *web.seeds()],
+            ["serve", str(folder), "--port", str(port)],
+            page_first=True,
+        )
+
+
+def _known_demo(folder: Path) -> Demo | None:
+    """The demo in a folder; None if the folder is new or empty."""
+    try:
+        return msgspec.json.decode((folder / MARK).read_bytes(), type=Demo)
+    except FileNotFoundError:
+        if not folder.exists() or not any(folder.iterdir()):
+            return None
+    except (NotADirectoryError, msgspec.DecodeError):
+        pass
+    raise UsageError(folder, "is no demo of Gossamer's", "choose another folder with --folder")
+
+
+def _lead_to(folder: Path, before: str, address: str) -> None:
+    """Let the settings lead to where the web is now."""
+    settings = folder / SETTINGS_FILE
+    settings.write_text(settings.read_text("utf-8").replace(before, address), "utf-8")
+
+
+def free_port() -> int:
+    """The first free port from FIRST_PORT on. Raises UsageError if all that are tried are taken."""
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS):
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            continue
+    ports = f"{FIRST_PORT} to {FIRST_PORT + PORTS - 1}"
+    raise UsageError(f"ports {ports}", "are all taken", "choose another one with --port")
+
+
+def has_screen() -> bool:
+    """Whether a browser has a window. Those of terminals would fight for it with the crawl."""
+    return sys.platform == "darwin" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
-    with (
-        FakeWeb(web) as fake,
-        Crawl.create(str(folder), SETTINGS.format(address=fake.address)) as crawl,
-    ):
-        (folder / MARK).touch()
-        crawl.inject(web.seeds())
-        with StepProgress(crawl.work, console) as progress:
-            steps = crawl.run(ROUNDS, MINUTES, progress.announce, progress.report)
-        console.print(_demo_summary(crawl, steps, time.monotonic() - started))
 
 
-def _clear_demo(folder: Path) -> None:
-    """Remove an earlier demo. Raises UsageError if the folder holds anything else."""
-    if not folder.exists():
-        return
-    remedy = "choose another folder with --folder"
-    if not (folder / MARK).exists() and any(folder.iterdir()):
-        raise UsageError(folder, "exists and was not created by gossamer demo", remedy)
-    for path, _ in LocalBackend(folder).sizes(""):
-        if path != MARK and not is_made_here(path):
-            raise UsageError(folder, f"holds {path}, which gossamer demo did not write", remedy)
-    shutil.rmtree(folder)
-
-
-def _demo_summary(crawl: Crawl, steps: list[StepReport], seconds: float) -> Table:
-    manifest = crawl.work.store.manifest
-    requests = sum(layer.rows for layer in manifest.layers("responses"))
-    crawling_s = sum(s.seconds for s in steps if s.step in ROUND)
-    table = Table(title="The demo's crawl", show_header=False, title_justify="left")
-    known = page_counts(crawl.work)
-    hosts, fetched = known["hosts"], known.get("fetched", 0)
-    rows = {
-        "pages": f"{fetched:,} fetched of {sum(known.values()) - hosts:,} known",
-        "hosts": f"{hosts:,}",
-        "links": f"{sum(layer.rows for layer in manifest.layers('links')):,}",
-        "pages/s": f"{fetched / crawling_s:,.0f} over {crawling_s:.1f} s of rounds",
-        "requests/s": f"{requests / crawling_s:,.0f}, including errors and redirects",
-    }
-    for name in dict.fromkeys(step.step for step in steps):
-        rows[name] = f"{sum(s.seconds for s in steps if s.step == name):.1f} s"
-    rows["all"] = f"{seconds:.1f} s"
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
+def _open_browser(port: int) -> None:
+    """Open the search page as soon as it answers."""
+    url, until_s = f"http://127.0.0.1:{port}/", time.monotonic() + WAIT_S
+    while time.monotonic() < until_s:
+        try:
+            with urlopen(url, timeout=1):
+                webbrowser.open(url)
+                return
+        except OSError:
+            time.sleep(LOOK_S)

@@ -36,7 +36,7 @@ from gossamer.errors import EngineError, UsageError
 from gossamer.state.stopping import CTRL_C, SIGNALS, WATCHED, obey_parent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gossamer.engine.processes import Process
     from gossamer.storage.lock_holder import Holder
@@ -111,19 +111,29 @@ def hold_supervisor_line(descriptor: int) -> Line:
     return line
 
 
-def keep_crawling(path: str, *, serve: bool, as_json: bool) -> int:
-    """Run this command line in other processes, one after the other; return the exit code.
+def keep_crawling(
+    crawl: Sequence[str],
+    page: Sequence[str] = (),
+    *,
+    page_first: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Run a command line that crawls in processes, one after the other; return the exit code.
 
-    Raises EngineError if the first one is killed before it crawls, UsageError if the search page
-    ends, and KeyboardInterrupt after a signal that the crawl has left unmentioned.
+    `page` is the command line of the search page, which starts when the crawl is ready, or before
+    it (`page_first`). Raises EngineError if the first process is killed before it crawls,
+    UsageError if the search page ends, and KeyboardInterrupt after a signal that the crawl has left
+    unmentioned.
     """
-    with closing(_Keeper(path, serve=serve, as_json=as_json)) as keeper, keeper.signals():
+    with closing(_Keeper(crawl, page, as_json=as_json)) as keeper, keeper.signals():
+        if page_first:
+            keeper.open_page()
         return keeper.run()
 
 
 class _Keeper:
-    def __init__(self, path: str, *, serve: bool, as_json: bool) -> None:
-        self._path, self._serve, self._as_json = path, serve, as_json
+    def __init__(self, crawl: Sequence[str], page: Sequence[str], *, as_json: bool) -> None:
+        self._crawl_line, self._page_line, self._as_json = crawl, page, as_json
         self._supervisor = SystemdNotifier()
         self._page: Process | None = None
         self._crawl: Process | None = None
@@ -163,6 +173,15 @@ class _Keeper:
             elif status != RENEW:
                 return status
 
+    def open_page(self) -> None:
+        """Start the search page, unless nobody asked for one, or it runs already."""
+        if self._page_line and self._page is None:
+            # What the crawl prints may be for programs, so the page says its address elsewhere.
+            # Ctrl-C does not reach it: it ends after us.
+            self._page = start_python(
+                _SERVE, self._page_line, signal.SIGTERM, process_group=0, stdout=sys.stderr
+            )
+
     def close(self) -> None:
         """End the search page, after its open requests."""
         if self._page is None:
@@ -179,7 +198,7 @@ class _Keeper:
         with theirs:
             descriptor = theirs.fileno()
             self._crawl = start_python(
-                CRAWL.format(descriptor), sys.argv[1:], pass_fds=[descriptor]
+                CRAWL.format(descriptor), self._crawl_line, pass_fds=[descriptor]
             )
         try:
             with ours:
@@ -212,8 +231,7 @@ class _Keeper:
             return
         if "READY" in message:
             self._is_ready = True
-            if self._serve and self._page is None:
-                self._page = _search_page(self._path)
+            self.open_page()
             if self._must_reload:
                 self._pass_on(signal.SIGHUP)
         self._supervisor.tell(**message)
@@ -283,9 +301,3 @@ def cause_of_death(status: int) -> str:
     if -status == signal.SIGKILL:
         why += ", as the kernel does when memory is short: lower engine.memory_gb or engine.workers"
     return why
-
-
-def _search_page(path: str) -> Process:
-    """`gossamer serve` in a process of its own, which Ctrl-C does not reach: it ends after us."""
-    # What the crawl prints may be for programs, so the page says its address elsewhere.
-    return start_python(_SERVE, ["serve", path], signal.SIGTERM, process_group=0, stdout=sys.stderr)

@@ -15,6 +15,7 @@ from gossamer.fakeweb.hostile import HostileWeb
 from gossamer.fakeweb.http_answer import Answer, AnswerCache, conditional, redirect, refusal
 from gossamer.fakeweb.link_mix import Mix
 from gossamer.fakeweb.news_sites import NewsWeb
+from gossamer.fakeweb.newspapers import Newspapers
 from gossamer.fakeweb.special_urls import HANDLERS, page
 from gossamer.fakeweb.synthetic_hosts import Host, Hosts
 from gossamer.fakeweb.synthetic_pages import Pages
@@ -34,7 +35,9 @@ class Web:
     """A web of `hosts` synthetic hosts (may be 0), and one host per folder in `docs`.
 
     `docs` maps host names to folders. Every synthetic answer is a pure function of the settings
-    and the URL. Sizes are means: `pages_per_host` over hosts (Zipfian), `page_bytes` over pages
+    and the URL; those of newspapers also depend on the time.
+
+    Sizes are means: `pages_per_host` over hosts (Zipfian), `page_bytes` over pages
     (each has 0.5 to 1.5 times this), `links_per_page` likewise (by default one per 300 bytes).
     Slow hosts (`Mix.slow`) answer after `latency_s`. `cache_bytes` bounds the cache of answers.
 
@@ -42,7 +45,8 @@ class Web:
     `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
     `dust_pages` adds the sites of `gossamer.fakeweb.dust_sites`, each with so many pages;
     `news_sites` adds so many of `gossamer.fakeweb.news_sites`, each with `news_articles` articles;
-    `topic_sites` so many of `gossamer.fakeweb.topic_sites`, each with `topic_pages` pages.
+    `topic_sites` so many of `gossamer.fakeweb.topic_sites`, each with `topic_pages` pages;
+    `newspapers_since_s` adds `gossamer.fakeweb.newspapers`, which have published since then.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Web:
         news_articles: int = 300,
         topic_sites: int = 0,
         topic_pages: int = 1_000,
+        newspapers_since_s: float = 0.0,
     ) -> None:
         if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - 500 bytes: head and tree links
             raise UsageError("page_bytes", f"{page_bytes} is out of range", "choose 500 … 50 MB")
@@ -82,6 +87,7 @@ class Web:
         self.dust = DustWeb(seed, dust_pages) if dust_pages else None
         self.news = NewsWeb(seed, news_sites, news_articles) if news_sites else None
         self.topics = TopicWeb(seed, topic_sites, topic_pages) if topic_sites else None
+        self.newspapers = Newspapers(seed, newspapers_since_s) if newspapers_since_s else None
         self.docs = {host_name(name): Folder(Path(path)) for name, path in (docs or {}).items()}
         fanout = max(2, min(16, self.links_per_page // 3))
         self._hosts = Hosts(seed, hosts, pages_per_host, fanout, self.mix)
@@ -105,6 +111,7 @@ class Web:
             "news_articles": news_articles,
             "topic_sites": topic_sites,
             "topic_pages": topic_pages,
+            "newspapers_since_s": newspapers_since_s,
         }
 
     def settings(self) -> dict[str, object]:
@@ -143,6 +150,8 @@ class Web:
             seeds += self.news.seeds()
         if self.topics is not None:
             seeds += self.topics.seeds()
+        if self.newspapers is not None:
+            seeds += self.newspapers.seeds()
         return seeds
 
     def size(self, host: str | None = None) -> int:
@@ -189,12 +198,9 @@ class Web:
         in `headers` are in lower case; only those of conditional requests matter.
         """
         name = _name(host)
-        if self.dust is not None and (found := self.dust.answer(name, target)) is not None:
-            return found
-        if self.news is not None and (found := self.news.answer(name, target)) is not None:
-            return found
-        if self.topics is not None and (found := self.topics.answer(name, target)) is not None:
-            return found
+        for sites in filter(None, (self.dust, self.news, self.topics, self.newspapers)):
+            if (found := sites.answer(name, target)) is not None:
+                return conditional(found, headers)
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)
         key = (name, target)

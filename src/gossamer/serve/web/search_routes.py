@@ -48,7 +48,7 @@ class Searching:
     """Handlers wait in the event loop, so that a waiting search does not occupy a thread."""
 
     def __init__(self, work: Workspace, front: Dispatcher) -> None:
-        self._root = work.root
+        self._root, self._backend = work.root, work.store.backend
         self._pictures = work.config.parse.media
         self._front = front
 
@@ -64,7 +64,9 @@ class Searching:
 
     async def _home(self, request: Request) -> Response:
         pages = await self._front.pages()
-        return responses.page(request.scope, "home.html", query="", pages=pages, path=self._root)
+        crawls = pages is None and self._backend.holder() is not None
+        shown = {"query": "", "pages": pages, "crawls": crawls, "path": self._root}
+        return responses.page(request.scope, "home.html", **shown)
 
     async def results(self, request: Request) -> Response:
         """The results; the search box if nothing is searched for, or nothing is indexed."""
