@@ -21,6 +21,7 @@ from gossamer.cli.gossamer_toml import (
     hosts_of_seeds,
     toml_text,
 )
+from gossamer.errors import UsageError
 from gossamer.flow import rounds
 from tests.support.command_line import Said, gossamer
 from tests.support.loopback import Loopback, page
@@ -131,6 +132,24 @@ def test_own_hosts_are_added_to_settings_that_nobody_has_edited(tmp_path: Path) 
 def test_own_without_urls_is_a_usage_error(tmp_path: Path) -> None:
     said = gossamer("crawl", tmp_path, "--own", code=2)
     assert "give the URLs" in said.stderr
+    said = gossamer("crawl", tmp_path, "--own", "--list", "-", code=2)
+    assert "only once" in said.stderr
+
+
+def test_own_hosts_may_be_those_of_a_list(tmp_path: Path, server: Loopback) -> None:
+    server.answers = {"/": page(b"<p>hello")}
+    folder, seeds = tmp_path / "web", tmp_path / "seeds.txt"
+    seeds.write_text(f"# ours\nhttp://localhost:{server.port}/\n")
+    crawl(folder, "--list", seeds, "--own")
+    assert server.paths == ["/robots.txt", "/"]
+    assert config.load(folder / "gossamer.toml").fetch.own_hosts == ("localhost",)
+
+
+def test_too_many_own_hosts_are_refused(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("".join(f"host{n}.example\n" for n in range(1_001)))
+    with pytest.raises(UsageError, match=r"more than 1,000 hosts\n.*fetch\.own_hosts"):
+        hosts_of_seeds([], [str(seeds)])
 
 
 def test_hosts_of_urls_as_fetch_own_has_them() -> None:

@@ -32,6 +32,9 @@ def test_missing_keys_have_their_defaults() -> None:
         ("[serve]\nnodes = [[]]", "serve.nodes"),
         ("[serve]\nnodes = ['a']", "serve.nodes"),
         ("[urls]\ndrop_parameters = ['a*b']", "urls.drop_parameters"),
+        ("[fetch]\nhost_overrides = {'*.test' = 'nowhere'}", "host_overrides: '*.test'"),
+        ("[fetch]\nnameservers = ['ns.test']", "nameservers: 'ns.test'"),
+        ("[fetch]\nallow_networks = ['10.0.0.1/8']", "allow_networks: '10.0.0.1/8'"),
         ("[fetch\n", "not TOML"),
     ],
 )
@@ -50,6 +53,29 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> No
         path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"gossamer\.toml: cannot be read"):
         config.load(path)
+
+
+def test_all_errors_are_told_at_once() -> None:
+    text = """
+    nonsense = 1
+    [fetsh]
+    a = 1
+    b = 2
+    [fetch]
+    delay = 1
+    timeout_s = "long"
+    contact = "me@example.org"
+    nameservers = ["ns.test"]
+    [generate]
+    pages = 0
+    """
+    with pytest.raises(ConfigError) as raised:
+        config.loads(text, "gossamer.toml")
+    first, *problems = raised.value.what.splitlines()
+    assert first == "6 settings cannot be used:"
+    named = ["`nonsense`", "`fetsh`", "`delay`", "fetch.timeout_s", "ns.test", "generate.pages"]
+    assert all(name in problem for name, problem in zip(named, problems, strict=True))
+    assert "me@example.org" not in raised.value.what
 
 
 def test_settings_may_have_their_former_names() -> None:

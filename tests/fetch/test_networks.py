@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.errors import ConfigError
 from gossamer.fetch.network.allowed_networks import (
     REFRESH_S,
     ForbiddenAddress,
@@ -174,11 +173,6 @@ def test_nothing_passes_that_python_calls_private(
         assert address.is_global or address.is_private is False
         assert not address.is_multicast
         assert not address.is_reserved
-
-
-def test_a_network_that_is_none() -> None:
-    with pytest.raises(ConfigError, match=r"fetch\.allow_networks"):
-        Networks(["10.0.0.1/8"])
 
 
 NEAR = frozenset(

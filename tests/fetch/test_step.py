@@ -15,7 +15,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from gossamer import fetch
 from gossamer.config import Config, FetchConfig
-from gossamer.errors import ConfigError, UsageError
+from gossamer.errors import UsageError
 from gossamer.fetch import response_writer as fetch_responses
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.fetch_loop import FetchLoop
@@ -422,11 +422,3 @@ def test_strangers_are_told_who_crawls_them(server: Loopback, tmp_path: Path, ur
 def test_ourselves_we_need_not_tell(server: Loopback, tmp_path: Path, url: str) -> None:
     work = workspace(tmp_path, [wanted(url)], settings(server))
     assert sum(fetch.run(work).counts.values()) == 1
-
-
-def test_a_config_that_makes_no_sense_is_an_error_of_the_step(
-    server: Loopback, tmp_path: Path
-) -> None:
-    config = settings(server, host_overrides={"*.test": "nowhere"})
-    with pytest.raises(ConfigError, match=r"fetch\.host_overrides"):
-        fetch.run(workspace(tmp_path, [wanted("http://a.test/")], config))

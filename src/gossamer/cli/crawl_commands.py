@@ -94,7 +94,7 @@ def crawl(
         bool,
         typer.Option(
             "--own",
-            help="The hosts of the given URLs are your own: crawl them over several connections, "
+            help="The hosts of the given seeds are your own: crawl them over several connections, "
             "without a delay.",
         ),
     ] = False,
@@ -133,8 +133,11 @@ def crawl(
     from gossamer.flow.worker_preparation import prepare_worker
 
     _check_limits(rounds, minutes, forever=forever, with_page=with_page)
-    if own and not urls:
+    if own and not urls and not lists:
         raise typer.BadParameter("give the URLs whose hosts are your own", param_hint="--own")
+    if own and "-" in (lists or ()):
+        what = "standard input can be read only once: write the seeds to a file"
+        raise typer.BadParameter(what, param_hint="--own")
     if forever and context.obj is None:
         from gossamer.cli.supervisor import keep_crawling
 

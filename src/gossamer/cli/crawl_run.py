@@ -78,7 +78,7 @@ def run_forever(path: str, asked: Asked, line: Line) -> None:
 
 def _prepare_crawl_run(crawl: Crawl, asked: Asked) -> tuple[str, tuple[str, ...]]:
     """Do what comes before the first round; return the contact and own hosts for this run."""
-    own = hosts_of_seeds(asked.urls) if asked.own else ()
+    own = hosts_of_seeds(asked.urls, asked.lists) if asked.own else ()
     if asked.contact or own:
         apply_contact(crawl, asked.contact, own)
     if asked.urls or asked.lists:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import typer
 
-from gossamer.errors import NotACrawl
+from gossamer.errors import NotACrawl, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,10 @@ delay_s = 1.0           # seconds between two requests to a host
 [filter]
 scope = "domain"        # "domain": stay on the seeds' domains; "host": on their hosts; "any"
 """
+
+
+MAX_OWN_HOSTS = 1_000
+"""Each is compared with each host that is crawled, and written to gossamer.toml."""
 
 
 def require_contact(crawl: Crawl) -> str:
@@ -50,14 +55,27 @@ def require_contact(crawl: Crawl) -> str:
     return contact
 
 
-def hosts_of_seeds(urls: Iterable[str]) -> tuple[str, ...]:
-    """The host names of these seeds, without ports, for `fetch.own_hosts`."""
-    from gossamer.web.seed_lists import resolve_seed
+def hosts_of_seeds(urls: Iterable[str], lists: Iterable[str] = ()) -> tuple[str, ...]:
+    """The host names of these seeds, without ports, for `fetch.own_hosts`.
+
+    `lists` are files. Raises SeedError if one cannot be read, UsageError if there are too many.
+    """
+    from gossamer.web.seed_lists import BadLine, read_list, resolve_seed
     from gossamer.web.urls import UrlRules, host_of
 
-    seeds = filter(None, (resolve_seed(url, UrlRules()) for url in urls))
-    names = (re.sub(r":[0-9]+$", "", host_of(seed.url)) for seed in seeds)
-    return tuple(dict.fromkeys(names))
+    rules = UrlRules()
+    listed = (seed for each in lists for seed in read_list(each, rules))
+    names: dict[str, None] = {}
+    for seed in chain((resolve_seed(url, rules) for url in urls), listed):
+        if seed is not None and not isinstance(seed, BadLine):
+            names[re.sub(r":[0-9]+$", "", host_of(seed.url))] = None
+        if len(names) > MAX_OWN_HOSTS:
+            raise UsageError(
+                "--own",
+                f"the seeds are on more than {MAX_OWN_HOSTS:,} hosts",
+                "set fetch.own_hosts in gossamer.toml, which takes patterns such as *.example.org",
+            )
+    return tuple(names)
 
 
 def with_contact(contact: str, own: tuple[str, ...], config: Config) -> Config:

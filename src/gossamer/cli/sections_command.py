@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import unquote
 
 import typer
 
 from gossamer.cli.arguments import AsJson, CrawlFolder
-from gossamer.cli.terminal import echo_json, printable
+from gossamer.cli.terminal import echo_json
+from gossamer.serve.drawing.labels import visible
 
 if TYPE_CHECKING:
     from gossamer.schedule.order.sections.step import Section
@@ -56,12 +58,16 @@ def sections(
         return
     typer.echo(" " * WIDTH + "".join(f"{name:>9}" for name in COLUMNS))
     for each in found:
-        typer.echo(printable(_section_line(each)))
+        typer.echo(section_line(each))
 
 
-def _section_line(section: Section) -> str:
+def section_line(section: Section) -> str:
+    """A section and its counts, in which %XX are characters."""
+    from rich.cells import cell_len
+
     above, _, name = section.section.removesuffix("/").rpartition("/")
     ending = "/" if section.section.endswith("/") else ""
-    title = "  " * (section.level - 1) + (name + ending if above else section.section)
+    shown = visible(unquote(name + ending if above else section.section))
+    title = "  " * (section.level - 1) + shown
     counts = "".join(f"{getattr(section, column):9,}" for column in COLUMNS[:-1])
-    return f"{title:{WIDTH}}{counts}{section.worth:9.2f}"
+    return f"{title}{' ' * (WIDTH - cell_len(title))}{counts}{section.worth:9.2f}"

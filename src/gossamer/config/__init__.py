@@ -50,6 +50,7 @@ from gossamer.errors import RESTORE, ConfigError
 from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "checked_line",
     "files_beside",
     "has_secrets",
+    "listed",
     "load",
     "load_tables",
     "loads",
@@ -135,7 +137,8 @@ def loads(text: str, source: str | Path) -> Config:
     try:
         return msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, explain_message(str(error), tables, Config), REMEDY) from None
+        found = list(_problems(tables)) or [explain_message(str(error), tables, Config)]
+        raise ConfigError(source, listed(found), REMEDY) from None
 
 
 def load(path: Path) -> Config:
@@ -176,6 +179,25 @@ def checked_line(text: str, source: str) -> str:
     except msgspec.ValidationError as error:
         what = f"{text[:SHOWN_CHARS]!r}: {explain_message(str(error), {})}"
         raise ConfigError(source, what, "give one line of text") from None
+
+
+def listed(problems: Sequence[str]) -> str:
+    """Problems as the text of one error."""
+    if len(problems) == 1:
+        return problems[0]
+    lines = (f"\n  - {problem}" for problem in problems)
+    return f"{len(problems)} settings cannot be used:{''.join(lines)}"
+
+
+def _problems(tables: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with each setting by itself."""
+    for name, table in tables.items():
+        is_table = isinstance(table, dict) and name in Config.__struct_fields__
+        for part in [{key: table[key]} for key in table] if is_table else [table]:
+            try:
+                msgspec.convert({name: part}, Config)
+            except msgspec.ValidationError as error:
+                yield explain_message(str(error), {name: part}, Config)
 
 
 def _tables(text: str, source: str | Path, remedy: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from gossamer.config.egress import Egress
+from gossamer.config.network_addresses import nameserver, network, override_target
 from gossamer.config.settings_table import Count, Line, Seconds, Secret, Table, Timeout
 from gossamer.web.ip_addresses import is_network
 
@@ -119,8 +120,14 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Size in MB at which a new WARC file is begun."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError if a group or an own host is invalid."""
+        """Raises ValueError if a group, an address or an own host is invalid."""
         Egress(self.egress)
+        for text in self.nameservers:
+            nameserver(text)
+        for text in self.allow_networks:
+            network(text)
+        for pattern, target in self.host_overrides.items():
+            override_target(pattern, target)
         for entry in self.own_hosts:
             if not is_network(entry) and _NOT_IN_NAMES.search(entry):
                 raise ValueError(

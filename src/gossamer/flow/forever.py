@@ -23,11 +23,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from gossamer.errors import ConfigError, Locked
 from gossamer.flow import rounds
 from gossamer.flow.harvests import Harvests
-from gossamer.rules.filter_rules import crawl_rules
-from gossamer.rules.filters import Allow, Deny
+from gossamer.flow.settings_check import check_settings
 from gossamer.schedule.due import round_length
-from gossamer.schedule.focus import fitness
-from gossamer.schedule.order import scoring
 from gossamer.state.heartbeats import Wait, note_waiting
 from gossamer.state.last_valid import LastValid
 from gossamer.state.settings_file import read_settings
@@ -108,21 +105,12 @@ class Reload:
         self._asked.clear()
         try:
             read = read_settings(self._work.root)
-            _check(replace(self._work, config=read))
+            check_settings(replace(self._work, config=read))
         except ConfigError as error:
             self._listener.refused(error)
         else:
             self._work.config = self._listener.settings(read)
         return True
-
-
-def _check(work: Workspace) -> None:
-    """Raises ConfigError for settings with which a round would end."""
-    crawl_rules.rules_in_force(work)
-    fitness.check(work)
-    scoring.load(work.config.update.scoring)
-    Allow(work.config.filter.allow)
-    Deny(work.config.filter.deny)
 
 
 def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
@@ -135,6 +123,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     work.last_valid = LastValid(listener.refused)
     crawl = _Crawl(work, listener)
     if not follows:
+        check_settings(work)
         with work.store.lock():
             pass  # nobody else crawls; later, this process waits for its turn
     with crawl.reload.handle_hangup():

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from gossamer import dedup, fetch, index, parse
 from gossamer.dedup import boilerplate
+from gossamer.flow.settings_check import check_settings
 from gossamer.links import farms, invert
 from gossamer.schedule import generate, update
 from gossamer.state import pausing
@@ -93,6 +94,7 @@ def run(
     after `minutes`. If nothing is due but some fetched pages are still unparsed, a round parses
     these; it is the last round if it could parse none of them.
     """
+    check_settings(work)
     ends = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     done = 0
     while (rounds is None or done < rounds) and time.monotonic() < ends:

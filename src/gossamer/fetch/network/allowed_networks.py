@@ -31,15 +31,14 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from gossamer.errors import ConfigError
+from gossamer.config.network_addresses import network
 from gossamer.web.ip_addresses import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from gossamer.config.network_addresses import Network
     from gossamer.web.ip_addresses import Address
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 REFRESH_S = 60
 
@@ -130,7 +129,7 @@ class Networks:
         interfaces: Callable[[], frozenset[Network]] = interface_networks,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._allowed = [_network(text) for text in allowed]
+        self._allowed = [network(text) for text in allowed]
         self._admitted: set[str] = set()
         self._sources = sources or {}
         self._interfaces = interfaces
@@ -195,12 +194,3 @@ def is_global(address: Address) -> bool:
         and not any(address in network for network in NOT_GLOBAL_6)
         and (int(address) >> 32) & _ISATAP_MASK != _ISATAP
     )
-
-
-def _network(text: str) -> Network:
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError as error:
-        raise ConfigError(
-            f"fetch.allow_networks: {text!r}", str(error), "write a network, such as 10.0.0.0/8"
-        ) from None

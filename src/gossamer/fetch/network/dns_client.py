@@ -28,8 +28,7 @@ import aiodns
 import pycares
 from aiodns import error as ares
 
-from gossamer.errors import ConfigError
-from gossamer.web.ip_addresses import parse_address
+from gossamer.config.network_addresses import nameserver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -55,10 +54,6 @@ _NAME = re.compile(
 )
 """Valid DNS names, without their last dot. A name must not end in a number (WHATWG URL, "ends in a
 number"): c-ares takes 0177.0.0.1 for the address 177.0.0.1."""
-
-_SERVER = re.compile(
-    r"(?:\[(?P<six>[^][]+)\]|(?P<four>[^][:]+))(?::(?P<port>[0-9]{1,5}))?|(?P<bare_six>[^][]+)"
-)
 
 
 class Failure(NamedTuple):
@@ -110,7 +105,7 @@ class Dns:
     """
 
     def __init__(self, nameservers: Iterable[str], clock: Callable[[], float]) -> None:
-        self._servers = [_nameserver(text) for text in nameservers]
+        self._servers = [nameserver(text) for text in nameservers]
         self._clock = clock
         self._current: _Channel | None = None
         self._open: set[_Channel] = set()
@@ -193,17 +188,3 @@ def _to_dns_result(result: pycares.AddrInfoResult) -> DnsResult:
 
 def _dns_failure(failure: Failure) -> DnsResult:
     return DnsResult((), failure.ttl_s, failure)
-
-
-def _nameserver(text: str) -> str:
-    """The server in the form that c-ares accepts. Raises ConfigError."""
-    parts = match.groupdict() if (match := _SERVER.fullmatch(text)) else {}
-    port = parts.pop("port", None)
-    address = next(filter(None, parts.values()), "")
-    if parse_address(address) is None or not 0 < int(port or 53) < 1 << 16:
-        raise ConfigError(
-            f"fetch.nameservers: {text!r}",
-            "is not an address, with or without a port",
-            "write it like 9.9.9.9, 127.0.0.1:5353 or [::1]:5353",
-        )
-    return text if port else address

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from gossamer.errors import ConfigError
-from gossamer.web.ip_addresses import parse_address
+from gossamer.config.network_addresses import override_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,23 +14,13 @@ if TYPE_CHECKING:
 
 
 def parse_overrides(config: FetchConfig) -> dict[str, tuple[str, int]]:
-    """fetch.host_overrides: address and port by host pattern. Raises ConfigError."""
+    """fetch.host_overrides: address and port by host pattern."""
     return {
-        pattern: _parse_target(pattern, target) for pattern, target in config.host_overrides.items()
+        pattern: override_target(pattern, target)
+        for pattern, target in config.host_overrides.items()
     }
 
 
 def matching_pattern(host: str, patterns: Iterable[str]) -> str | None:
     """The first pattern that matches a host name."""
     return next((pattern for pattern in patterns if fnmatchcase(host, pattern.lower())), None)
-
-
-def _parse_target(pattern: str, target: str) -> tuple[str, int]:
-    address, _, port = target.rpartition(":")
-    if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
-        raise ConfigError(
-            f"fetch.host_overrides: {pattern!r}",
-            f"{target!r} is not an address and a port",
-            "write it like 127.0.0.1:8080",
-        )
-    return address.strip("[]"), int(port)
