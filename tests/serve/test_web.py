@@ -244,6 +244,12 @@ def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
         assert client.get("/status").status_code == 200
         assert client.get("/health").status_code == 503
         assert client.get("/api/search?q=a").json()["status"] == 503
+        with work.store.lock():
+            for path in ("/", "/search?q=apple"):
+                page = dom(client, path)
+                assert "under way" in one(page, "main").text()
+                assert one(page, "meta[http-equiv=refresh]").attributes["content"] == "3"
+        assert not dom(client, "/").css("meta[http-equiv=refresh]")
 
 
 def test_an_index_without_its_files_is_reported_with_the_remedy(tmp_path: Path) -> None:
