@@ -140,7 +140,7 @@ def test_own_hosts_may_be_those_of_a_list(tmp_path: Path, server: Loopback) -> N
     server.answers = {"/": page(b"<p>hello")}
     folder, seeds = tmp_path / "web", tmp_path / "seeds.txt"
     seeds.write_text(f"# ours\nhttp://localhost:{server.port}/\n")
-    crawl(folder, "--list", seeds, "--own")
+    crawl(folder, "--list", str(seeds), "--own")
     assert server.paths == ["/robots.txt", "/"]
     assert config.load(folder / "gossamer.toml").fetch.own_hosts == ("localhost",)
 

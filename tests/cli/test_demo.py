@@ -131,7 +131,7 @@ def test_a_port_that_is_taken_is_passed_over(monkeypatch: pytest.MonkeyPatch) ->
             raise OSError
         yield
 
-    monkeypatch.setattr(demo.socket, "create_server", listen)
+    monkeypatch.setattr("gossamer.cli.demo.socket.create_server", listen)
     assert free_port() == FIRST_PORT
     taken |= {FIRST_PORT, FIRST_PORT + 1}
     assert free_port() == FIRST_PORT + 2
@@ -147,6 +147,6 @@ def test_a_port_that_is_taken_is_passed_over(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_browser_opens_only_where_there_is_a_screen(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], *, expected: bool
 ) -> None:
-    monkeypatch.setattr(demo.sys, "platform", "linux")
-    monkeypatch.setattr(demo.os, "environ", environment)
+    monkeypatch.setattr("gossamer.cli.demo.sys.platform", "linux")
+    monkeypatch.setattr("gossamer.cli.demo.os.environ", environment)
     assert demo.has_screen() is expected

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.fakeweb import Web
 from gossamer.fakeweb.newspapers import DELAY_S, LISTED, PAPERS, PERIOD_S, Newspapers
@@ -79,6 +78,7 @@ def test_what_a_client_has_is_not_sent_again() -> None:
 def test_the_agency_has_the_text_of_another_paper_later() -> None:
     first, copied = (parsed(host, "/news/19.html") for host in (GAZETTE.host, AGENCY.host))
     assert first.text
+    assert copied.text
     assert first.text.split()[5:] == copied.text.split()[5:]
     moment = next(s for s in range(99) if answer(GAZETTE.host, "/news/20.html", s).status == 200)
     assert answer(AGENCY.host, "/news/20.html", moment + DELAY_S - 1).status == 404
@@ -90,8 +90,7 @@ def test_each_paper_writes_in_its_language(paper: object) -> None:
     host, language = getattr(paper, "host", ""), getattr(paper, "language", "")
     page = parsed(host, "/news/1.html")
     assert page.language == language
-    html = answer(host, "/news/1.html").body
-    assert LexborHTMLParser(html).css_first("html").attributes["lang"] == language
+    assert f"<html lang={language}>".encode() in answer(host, "/news/1.html").body
 
 
 @pytest.mark.parametrize("target", ["/news/20.html", "/news/01.html", "/news/x.html", "/other"])

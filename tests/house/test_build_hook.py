@@ -190,7 +190,7 @@ def test_the_parser_is_compiled_without_the_types_of_libraries(
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     done = subprocess.run(
-        [sys._base_executable, "-c", BUILD, "wheel", tmp_path / "dist"],
+        [vars(sys)["_base_executable"], "-c", BUILD, "wheel", tmp_path / "dist"],
         cwd=copy,
         env={"PYTHONPATH": str(BACKEND), "CC": project.compiler(FAILS_LATER)},
         capture_output=True,

@@ -198,8 +198,8 @@ class Web:
         in `headers` are in lower case; only those of conditional requests matter.
         """
         name = _name(host)
-        for sites in filter(None, (self.dust, self.news, self.topics, self.newspapers)):
-            if (found := sites.answer(name, target)) is not None:
+        for sites in (self.dust, self.news, self.topics, self.newspapers):
+            if sites is not None and (found := sites.answer(name, target)) is not None:
                 return conditional(found, headers)
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)
