@@ -122,6 +122,7 @@ def test_as_json_it_is_all_of_a_parsed_page_and_its_url(file: Path) -> None:
         "nofollow": True,
         "dated": None,
         "spelling": None,
+        "announced": False,
     }
 
 

@@ -138,7 +138,7 @@ def test_wanted_has_columns_of_the_fetchlist() -> None:
 
 
 def test_a_page_is_a_row_and_a_response(task: Task) -> None:
-    assert task.writer.add(wanted(fetches=4), PAGE) == "ok"
+    assert task.writer.add(wanted(fetches=4, announced=True), PAGE) == "ok"
     task.close()
     (row,) = task.rows
     (archive,) = task.archives
@@ -166,6 +166,7 @@ def test_a_page_is_a_row_and_a_response(task: Task) -> None:
         "last_modified": None,
         "headers": "content-type: text/html",
         "warc_file": archive,
+        "announced": True,
     }
     assert offset > 0
     ((kind, url, headers),) = task.records

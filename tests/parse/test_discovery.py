@@ -150,6 +150,7 @@ def test_a_round_s_robots_txt_become_links(work: Workspace) -> None:
         "hops": 0,
         "first": False,
         "spelling": None,
+        "announced": True,
     }
 
 
@@ -176,6 +177,10 @@ def test_rounds_without_new_robots_txt(work: Workspace) -> None:
     assert parse.run(work).counts == {"documents": 1, "empty": 1, "links": 0}
 
 
+BARE = {"/maps/bare.php": b"a.test/bare.html\n", "/bare.html": b"<title>Bare</title><p>Unlinked."}
+"""A sitemap that is one only because it was announced, and the page that it lists."""
+
+
 class Crawled(NamedTuple):
     crawl: Crawl
     asked: list[str]
@@ -192,6 +197,12 @@ def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawled
                 kind, packed = guess_type(path)
                 kind = "application/gzip" if packed else kind or "text/html"
                 server.answers[host + path] = page(body, [f"Content-Type: {kind}"])
+        robots = listed_site("http://a.test")["/robots.txt"] + b"\nSitemap: /maps"
+        server.answers["a.test/robots.txt"] = page(robots)
+        moved = b"HTTP/1.1 302 Found\r\nLocation: /maps/bare.php\r\nContent-Length: 0\r\n\r\n"
+        server.answers["a.test/maps"] = moved
+        for path, body in BARE.items():
+            server.answers["a.test" + path] = page(body, ["Content-Type: text/html"])
         crawl = Crawl.create(folder, loopback_settings(server.address, SETTINGS), engine)
         crawl.inject(["http://a.test/", "http://b.test/"])
         crawl.run(rounds=5)
@@ -209,6 +220,9 @@ def test_pages_that_no_page_links_to_are_found(crawled: Crawled) -> None:
         "http://a.test/index.xml": (2, 1),
         "http://a.test/feed.xml": (2, 1),
         "http://a.test/news.html": (3, 2),
+        "http://a.test/maps": (2, 1),
+        "http://a.test/maps/bare.php": (3, 1),
+        "http://a.test/bare.html": (4, 2),
         "http://a.test/maps/1.xml.gz": (3, 2),
         "http://a.test/hidden.html": (4, 3),
         "http://b.test/": (1, 0),
@@ -228,6 +242,9 @@ def test_how_they_were_found(crawled: Crawled) -> None:
         "http://a.test/about.html": ("http://a.test/", "a"),
         "http://a.test/feed.xml": ("http://a.test/", "feed"),
         "http://a.test/index.xml": ("http://a.test/robots.txt", "sitemap"),
+        "http://a.test/maps": ("http://a.test/robots.txt", "sitemap"),
+        "http://a.test/maps/bare.php": ("http://a.test/maps", "redirect"),
+        "http://a.test/bare.html": ("http://a.test/maps/bare.php", "entry"),
         "http://a.test/maps/1.xml.gz": ("http://a.test/index.xml", "sitemap"),
         "http://a.test/hidden.html": ("http://a.test/maps/1.xml.gz", "entry"),
         "http://a.test/news.html": ("http://a.test/feed.xml", "entry"),
@@ -237,7 +254,8 @@ def test_how_they_were_found(crawled: Crawled) -> None:
     }
     assert links["http://a.test/hidden.html"]["dated_ms"] == 1_714_521_600_000
     inlinks = {row["url"]: row["inlinks"] for row in crawl.pages().collect()}
-    assert {url for url, n in inlinks.items() if n} == {"http://a.test/about.html"}
+    linked = {"http://a.test/about.html", "http://a.test/maps/bare.php"}  # the latter by a redirect
+    assert {url for url, n in inlinks.items() if n} == linked
 
 
 def test_parsing_again_keeps_what_robots_txt_files_said(

@@ -33,7 +33,7 @@ def test_a_feed(mime: str) -> None:
 def test_pages_of_a_feed_are_feeds() -> None:
     assert parsed(ATOM).links == (
         Link("https://example.org/e", "E", "entry", dated=MAY),
-        Link("https://example.org/dir/feed?p=2", "", "feed"),
+        Link("https://example.org/dir/feed?p=2", "", "feed", announced=True),
     )
 
 
@@ -58,7 +58,8 @@ def test_a_sitemap(body: bytes, mime: str) -> None:
 
 
 def test_an_index_of_sitemaps() -> None:
-    assert parsed(SITEMAP_INDEX).links == (Link("https://example.org/s.xml.gz", "", "sitemap"),)
+    link = Link("https://example.org/s.xml.gz", "", "sitemap", announced=True)
+    assert parsed(SITEMAP_INDEX).links == (link,)
 
 
 def test_a_text_of_urls_is_a_sitemap() -> None:

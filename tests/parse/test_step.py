@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,31 @@ def test_a_redirect_is_a_link_that_costs_no_depth_but_a_hop(work: Workspace) -> 
     (row,) = table(work, "links")
     assert (row["src"], row["dst"], row["relation"]) == (HOME + "a", HOME + "b", "redirect")
     assert (row["depth"], row["hops"]) == (3, 2)
+
+
+def test_whose_announcements_of_feeds_and_sitemaps_are_believed(work: Workspace) -> None:
+    """Those of the same registrable domain: nobody says what somebody else's page is."""
+    work = with_filter(work, FilterConfig(scope="any"))
+    feed = '<link rel=alternate type="application/%s" href=%s>'
+    hrefs = "/1", "//example.org/2", "//www.example.org/3", "//example.com/4", "//e.github.io/5"
+    body = "".join(feed % ("rss+xml; charset=utf-8", href) for href in hrefs)
+    body += '<a href=/1>both</a><a href=/6>x</a><link rel="Sitemap" href=/7>'
+    body += feed % ("atom+xml", "/8") + feed % ("feed+json", "/9") + feed % ("pdf", "/10")
+    header = b'</11>; rel=alternate; type="application/rss+xml", </6>; rel=sitemap, </12>; rel=next'
+    moved = [
+        Fetched(HOME + "m", outcome="redirect", redirect_url=url, announced=announced)
+        for url, announced in ((HOME + "13", True), ("https://example.com/14", True), (HOME, None))
+    ]
+    moved = [replace(each, url=f"{each.url}{n}") for n, each in enumerate(moved)]
+    index = b"<sitemapindex><sitemap><loc>/15</loc></sitemap><sitemap><loc>//example.com/16</loc>"
+    maps = Fetched(HOME + "maps", index, content_type="text/xml")
+    store_round(work, [Fetched(HOME, body.encode(), headers=((b"Link", header),)), *moved, maps])
+    parse.run(work)
+    rows = table(work, "links")
+    believed = {row["dst"].rpartition("/")[2] for row in rows if row["announced"]}
+    assert believed == {"1", "2", "3", "6", "7", "8", "9", "11", "13", "15"}
+    others = {row["dst"].rpartition("/")[2] for row in rows} - believed
+    assert others == {"4", "5", "12", "14", "", "16"}
 
 
 def test_links_keep_what_robots_txt_may_tell_from_their_targets(work: Workspace) -> None:

@@ -113,6 +113,18 @@ def test_a_page_keeps_a_spelling_until_a_link_has_its_url(site: Site) -> Story:
 
 
 @shared.story
+def test_what_was_announced_as_a_listing_stays_so(site: Site) -> Story:
+    new, known = site.url("/x"), site.url("/y")
+    links = [link(new, announced=True), link(new, src=site.url("/n")), link(known)]
+    pages = yield after(site, links=links)
+    assert (pages[new]["announced"], pages[known]["announced"]) == (True, False)
+    pages = yield after(site, links=[link(new), link(known, announced=True)])
+    assert (pages[new]["announced"], pages[known]["announced"]) == (True, True)
+    answer = {"url": known, "outcome": "ok"}
+    assert (yield after(site, answer=answer))[known]["announced"]
+
+
+@shared.story
 def test_others_spell_a_page_only_until_its_own_host_links_to_it(site: Site) -> Story:
     new, far = site.url("/x"), site.url("/", "b")
     exact, tracked = link(new, src=far), link(new, src=far, spelling=f"{new}?utm_source=b")

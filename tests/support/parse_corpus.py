@@ -121,6 +121,13 @@ SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
     <url><loc></loc></url></urlset>"""
 SITEMAP_INDEX = b"""<sitemapindex><sitemap><loc>https://example.org/s.xml.gz</loc></sitemap>
     </sitemapindex>"""
+ODD_LISTINGS = {
+    "text/html; charset=us-ascii": b"Notice: x\n<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b "
+    b"'c'>]>" + SITEMAP,
+    "text/plain; charset=us-ascii": b"# all\nexample.org/1\n//www.example.org/2\n",
+    "text/javascript": JSON_FEED.replace(b"version", b"x", 1)[:-3],
+}
+"""Listings only if they were announced."""
 LISTINGS = {
     "application/rss+xml": RSS,
     "application/atom+xml": ATOM,
@@ -160,6 +167,12 @@ PAGES = {
     "text/html; charset=koi8-r": b"\xff\xfe" + TITLED_HTML.encode("utf-16-le"),
     "application/xhtml+xml": b"<?xml version='1.0' encoding='koi8-r'?><!DOCTYPE html><html xmlns="
     b"'http://www.w3.org/1999/xhtml'><head><title>x</title></head><body><p>y<br/>z</p></body></html>",
+    "application/xml; charset=utf-8": b"\xef\xbb\xbf<!DOCTYPE h:html [<!ENTITY a '&b;&b;'><!ENTITY "
+    b"b '<h:i>c</h:i>'>]><h:html xmlns:h='http://www.w3.org/1999/xhtml' xml:lang='de'><h:head>"
+    b"<h:script/><h:title/></h:head><h:body>"
+    b"<h:p>&a;&nbsp;<![CDATA[<d>]]></h:p><h:a href='e' xml:base='/f/'/>"
+    b"<svg xmlns='http://www.w3.org/2000/svg'><a xmlns:x='http://www.w3.org/1999/xlink' x:href='g'>"
+    b"<text>h</text></a></svg><?i j?></h:body></h:html>",
     "text/csv": b'a;"b\nc"\r\n1;"2 ""3"""\r\n',
     "text/x-log": b"first\nsecond\n",
     "text/plain; charset=utf-16": "first\nsecond\0".encode("utf-16"),
@@ -169,14 +182,22 @@ HEADERS = {
     "x-robots-tag": "otherbot: noindex, gossamer: nofollow, unavailable_after: 1 Jan 2030",
     "content-language": "de, en",
     "x-content-type-options": "nosniff",
+    "link": '</c>; rel="canonical"; title="a\\"b", <?p=2>;rel=next, <f>; rel=alternate; '
+    'type="application/atom+xml", <de>; rel=alternate; hreflang=de; anchor="#x", <s>; rel=sitemap, '
+    "<\xe4>; rel=prev",
+    "refresh": "5; URL='/there,\xe4'",
+    "announced": "1",
 }
-"""A header each, which pages have in turn."""
+"""A header each, which pages have in turn. `announced` stands for `Page.announced`."""
 
 
 def answers() -> Mapping[str, bytes]:
     """Responses with and without their type: headers as in HTTP/1.1, and the body."""
     bodies = PAGES | LISTINGS | FILES
-    found = {}
+    found = {
+        mime: written({"content-type": mime, "announced": "1"}, body)
+        for mime, body in ODD_LISTINGS.items()
+    }
     for number, (mime, body) in enumerate(bodies.items()):
         more = list(HEADERS.items())[number % (len(HEADERS) + 1) :][:1]
         found[mime] = written({"content-type": mime, **dict(more)}, body)
@@ -195,4 +216,5 @@ def read(answer: bytes) -> Page:
     if answer.startswith(b"\r\n") or not end:
         head, body = b"", answer.removeprefix(b"\r\n")
     lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n"))
-    return Page(URL, {name.lower(): value.strip() for name, _, value in lines}, body, FETCHED)
+    headers = {name.lower(): value.strip() for name, _, value in lines}
+    return Page(URL, headers, body, FETCHED, announced="announced" in headers)

@@ -42,6 +42,7 @@ class Fetched:
     truncated: bool = False
     updated: str | None = None
     """The column `headers`."""
+    announced: bool | None = None
 
 
 def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
@@ -102,6 +103,7 @@ def response(warc: WarcWriter, page: Fetched, round_: int) -> dict[str, Any]:
         "content_type": page.content_type,
         "truncated": page.truncated,
         "headers": page.updated,
+        "announced": page.announced,
     }
     if page.outcome != "ok":
         return row

@@ -59,6 +59,7 @@ class FetchRow(NamedTuple):
     stored_ms: int | None
     headers: str | None
     spelling: str | None = None
+    announced: bool | None = None
 
 
 class PageRows:

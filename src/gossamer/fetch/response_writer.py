@@ -85,6 +85,7 @@ class ResponseRow(NamedTuple):
     headers: str | None
     warc_file: str | None
     warc_offset: int | None
+    announced: bool | None
 
 
 class ResponseWriter:
@@ -174,6 +175,7 @@ class ResponseWriter:
             headers if outcome in ("ok", "unchanged") else None,
             warc_file,
             warc_offset,
+            page.announced,
         )
         if is_revised:
             self._revised.append(

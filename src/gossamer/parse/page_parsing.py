@@ -1,8 +1,9 @@
 """From a response to a parsed page: its type selects the parser.
 
 The type is that of the header, unless `type_sniffing.py` finds evidence against it. `parsers.py`
-holds the parser for each type; pages of other types are `unsupported`. What all formats have in
-common is added here: the directives and links in the HTTP headers, and the language.
+holds the parser for each type; pages of other types are `unsupported`. What the site announced as a
+feed or sitemap is tried as one first (`listing_page.py`). What all formats have in common is added
+here: the directives and links in the HTTP headers, and the language.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from gossamer.parse.listing.listing_page import LISTING_TYPES, parse_announced
 from gossamer.parse.parsed_page import Content, Page, ParsedPage, Rules
 from gossamer.parse.parsers import parser_of
 from gossamer.parse.reading import gzipped
@@ -77,14 +79,19 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
     mime = document_type(header, page.body, nosniff=nosniff)
     parser = parser_of(mime)
+    coding = _remaining_coding(headers.get("content-encoding", ""), page.body)
+    content = Content(page, mime, charset_of(header))
+    if page.announced and not coding and mime not in LISTING_TYPES:
+        announced = parse_announced(content, rules)
+        if announced is not None:
+            return complete_page(announced, page, mime, rules)
     if parser is None:
         return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)
-    if coding := _remaining_coding(headers.get("content-encoding", ""), page.body):
+    if coding:
         return ParsedPage(
             outcome="unsupported", detail=f"content coding {coding}", content_type=mime
         )
-    label = charset_of(header)
-    return complete_page(parser(Content(page, mime, label), rules), page, mime, rules)
+    return complete_page(parser(content, rules), page, mime, rules)
 
 
 def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:

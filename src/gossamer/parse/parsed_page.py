@@ -24,6 +24,8 @@ class Page(NamedTuple):
     body: bytes
     fetched: datetime | None = None
     """When it was fetched, in UTC. Later dates in the page are rejected."""
+    announced: bool = False
+    """Whether its own site calls it a feed or sitemap (`Link.announced`)."""
 
 
 class Content(NamedTuple):
@@ -100,6 +102,8 @@ class Link(NamedTuple):
     """When `dst` was published or changed according to a feed or sitemap, in UTC."""
     spelling: str | None = None
     """The URL as it was written, if `dst` lacks something of it that robots.txt may forbid."""
+    announced: bool = False
+    """Whether it is called a feed or sitemap, by a link element, robots.txt or sitemap index."""
 
 
 class ParsedPage(Struct, frozen=True, kw_only=True):

@@ -91,6 +91,7 @@ def link_targets(links: DataFrame, now_ms: int) -> DataFrame:
         "source": F.min(source.otherwise("link")),  # `entry` is the smallest
         "dated_ms": F.max(change_rates.credible_ms(now_ms)),
         "spelling": plainest(linked_spelling()),
+        "announced": F.max("announced"),
     }
     targets = links.where(~F.col("nofollow")).groupBy(F.col("dst").alias("url"))
     return targets.agg(*(each.alias(f"found_{name}") for name, each in aggregates.items()))
@@ -108,11 +109,11 @@ def find_new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> D
 
 def add_alias_targets(found: DataFrame, changes: AliasChanges) -> DataFrame:
     """Add the pages that become known because of rules for URLs."""
-    no_date = F.lit(None).cast("long").alias("found_dated_ms")
-    both = found.select(*url_aliases.FOUND, "found_dated_ms").unionByName(
-        changes.found.select("*", no_date)
+    lacking = (("found_dated_ms", "long"), ("found_announced", "boolean"))
+    both = found.select(*url_aliases.FOUND, *(name for name, _ in lacking)).unionByName(
+        changes.found.select("*", *(F.lit(None).cast(kind).alias(name) for name, kind in lacking))
     )
     sums = {"inlinks": F.sum, "depth": F.min, "hops": F.min, "dated_ms": F.max, "source": F.min}
-    sums["spelling"] = plainest
+    sums |= {"spelling": plainest, "announced": F.max}
     names = {f"found_{name}": merge for name, merge in sums.items()}
     return both.groupBy("url").agg(*(merge(name).alias(name) for name, merge in names.items()))

@@ -238,6 +238,8 @@ def _new_row_columns(now_ms: int, config: UpdateConfig, given: int) -> list[Colu
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "signals": F.col("signals").cast("int"),
         "spelling": _spelling(),
+        "announced": F.coalesce("announced", F.lit(False))
+        | F.coalesce("found_announced", F.lit(False)),
         **_stored_contents(stored),
         **fit_prediction.increased_counts(),
         **_due_columns(config),

@@ -91,6 +91,7 @@ PAGES = Dataset(
             "a URL that links have instead of this one, which is requested only if robots.txt "
             "allows that, too; `#` at its end: links of other hosts; null: links have this one",
         ),
+        Column("announced", "boolean", "a link to it was `announced`, see links"),
     ),
 )
 
@@ -118,6 +119,7 @@ FETCHLIST = Dataset(
         Column("stored_ms", "long", "as in pages"),
         Column("headers", "string", "as in pages, to detect a page that must be parsed again"),
         Column("spelling", "string", "as in pages"),
+        Column("announced", "boolean", "as in pages, for parsers"),
     ),
 )
 
@@ -161,6 +163,7 @@ RESPONSES = Dataset(
             "file in the dataset warc that holds the body; null if there is none",
         ),
         Column("warc_offset", "long", "offset in bytes of the record that holds the body"),
+        Column("announced", "boolean", "as in the fetchlist"),
     ),
 )
 

@@ -30,6 +30,12 @@ LINKS = Dataset(
         Column("hops", "int", "src's hops plus 1 for a redirect, else 0"),
         Column("first", "boolean", "src was fetched for the first time"),
         Column("spelling", "string", "dst as it was written, if robots.txt may tell them apart"),
+        Column(
+            "announced",
+            "boolean",
+            "src is of dst's registrable domain and calls it a feed or sitemap (robots.txt, index, "
+            "link element), or was called so itself and redirects to it",
+        ),
     ),
 )
 

@@ -7,7 +7,7 @@ from gossamer.tables.fetching import RESPONSES
 
 _TO_PARSE = ("round", "url", "host", "depth", "fetches", "fetched_ms", "content_type")
 
-_IN_WARC = ("body_bytes", "truncated", "digest", "headers", "warc_file", "warc_offset")
+_IN_WARC = ("body_bytes", "truncated", "digest", "headers", "warc_file", "warc_offset", "announced")
 
 UNPARSED = Dataset(
     "unparsed",

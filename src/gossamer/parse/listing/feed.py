@@ -44,12 +44,19 @@ if TYPE_CHECKING:
 
 
 def parse_feed(
-    body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
+    body: bytes,
+    declared: str | None = None,
+    *,
+    announced: bool = False,
+    max_entries: int = MAX_ENTRIES,
 ) -> Feed | None:
-    """Parse a feed; None if it is not one. Never raises. `declared` is the header's charset."""
+    """Parse a feed; None if it is not one. Never raises. `declared` is the header's charset.
+
+    A JSON Feed that was `announced` may lack its version.
+    """
     text = decode(body, declared)[0].lstrip("\ufeff \t\r\n")
     if text.startswith("{"):
-        return parse_json_feed(text, max_entries)
+        return parse_json_feed(text, max_entries, announced=announced)
     return _of_xml(text, max_entries)
 
 

@@ -1,7 +1,13 @@
-"""JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1). Members of the wrong type are ignored."""
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1). Members of the wrong type are ignored.
+
+Of a feed that is cut off or broken, the members and items are read that came whole before that.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,15 +31,29 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 _LINKS = {"home_page_url": "alternate", "feed_url": "self", "next_url": "next"}
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_LIST = re.compile(r"\[[ \t\r\n]*+")
+_COLON = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+")
+_COMMA = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
+_DECODER = json.JSONDecoder(strict=False)  # control characters in strings are common
 
 
-def parse_json_feed(text: str, max_entries: int) -> Feed | None:
-    """Parse a JSON Feed; None if it is not one. Never raises."""
+def parse_json_feed(text: str, max_entries: int, *, announced: bool = False) -> Feed | None:
+    """Parse a JSON Feed; None if it is not one. Never raises.
+
+    Its version may be missing if it was `announced` as a feed, or is cut off before that.
+    """
+    is_whole = True
     try:
         feed = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
+        feed, is_whole = dict(_whole_members(text)), False
+    if not isinstance(feed, dict):
         return None
-    if not isinstance(feed, dict) or "jsonfeed.org/version" not in _string(feed, "version"):
+    may_lack_version = announced or (not is_whole and "version" not in feed)
+    if "jsonfeed.org/version" not in _string(feed, "version") and not (
+        may_lack_version and _objects(feed, "items")
+    ):
         return None
     entries = Entries(max_entries)
     for item in _objects(feed, "items"):
@@ -48,6 +68,37 @@ def parse_json_feed(text: str, max_entries: int) -> Feed | None:
         entries=tuple(entries.kept),
         refused=dict(entries.refused),
     )
+
+
+def _whole_members(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the members of an object that are whole, and of a broken list its whole elements."""
+    with suppress(ValueError, RecursionError):
+        place = _past(_SPACE, text, 1)
+        while isinstance((found := _DECODER.raw_decode(text, place))[0], str):
+            name, place = found[0], _past(_COLON, text, found[1])
+            try:
+                value, place = _DECODER.raw_decode(text, place)
+            except (ValueError, RecursionError):
+                yield name, list(_whole_elements(text, place))
+                return
+            yield name, value
+            place = _past(_COMMA, text, place)
+
+
+def _whole_elements(text: str, place: int) -> Iterator[Any]:
+    with suppress(ValueError, RecursionError):
+        place = _past(_LIST, text, place)
+        while True:
+            value, place = _DECODER.raw_decode(text, place)
+            yield value
+            place = _past(_COMMA, text, place)
+
+
+def _past(pattern: re.Pattern[str], text: str, place: int) -> int:
+    """Return where something ends that stands at this place. Raises ValueError if it does not."""
+    if (found := pattern.match(text, place)) is None:
+        raise ValueError(place)
+    return found.end()
 
 
 def _entry(item: Json) -> Entry:
@@ -77,7 +128,9 @@ def _enclosures(item: Json) -> Iterator[str]:
 
 def _string(members: Json, key: str) -> str:
     value = members.get(key)
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else value.encode("utf-8", "ignore").decode()  # no surrogates
 
 
 def _objects(members: Json, key: str) -> list[Json]:

@@ -80,17 +80,23 @@ class Sitemap(Struct, frozen=True, kw_only=True):
 
 
 def parse_sitemap(
-    body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
+    body: bytes,
+    declared: str | None = None,
+    *,
+    own_hosts: frozenset[str] = frozenset(),
+    max_entries: int = MAX_ENTRIES,
 ) -> Sitemap | None:
     """Parse a sitemap; None if it is not one. Never raises. `declared` is the header's charset.
 
     A text is a sitemap if its first line is a URL, or one without the scheme that the second has.
+    If it was announced as a sitemap, most of its lines have to be URLs, and those of its own hosts
+    may all lack the scheme.
     """
     body = gunzip(body, MAX_BYTES) if body.startswith(MAGIC) else body[:MAX_BYTES]
     text = decode(body, declared)[0]
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return _of_xml(text, max_entries) or _of_feed(body, declared, max_entries)
-    return _of_lines(decode(body, declared or "utf-8")[0], max_entries)
+    return _of_lines(decode(body, declared or "utf-8")[0], own_hosts, max_entries)
 
 
 def _of_xml(text: str, max_entries: int) -> Sitemap | None:
@@ -131,18 +137,20 @@ def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | N
     return entries.sitemap()
 
 
-def _of_lines(text: str, max_entries: int) -> Sitemap | None:
+def _of_lines(text: str, own_hosts: frozenset[str], max_entries: int) -> Sitemap | None:
     lines = [line for line in map(str.strip, text.lstrip("\ufeff").splitlines()) if line]
     hosts = {line.split("/", 3)[2].lower() for line in lines[:2] if _BARE.fullmatch(line)}
-    if not hosts or not (_BARE.fullmatch(lines[0]) or _host(lines[0]) in hosts):
+    if not own_hosts and not (hosts and (_BARE.fullmatch(lines[0]) or _host(lines[0]) in hosts)):
         return None
+    hosts |= own_hosts
     entries = _Entries(max_entries)
     for line in lines:
         url = line if _BARE.fullmatch(line) else ""
         if not url and _host(line) in hosts:
             url = f"//{line.removeprefix('//')}"
         entries.add("url", _judged(SitemapEntry(url=url)))
-    return entries.sitemap()
+    sitemap = entries.sitemap()
+    return None if sitemap.refused.get("no_url", 0) > len(lines) / 2 and own_hosts else sitemap
 
 
 def _host(line: str) -> str:

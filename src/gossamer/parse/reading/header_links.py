@@ -108,8 +108,12 @@ def merge_links(links: tuple[Link, ...], more: tuple[Link, ...], most: int) -> t
         if known is None:
             if len(merged) < most:
                 merged[link.dst] = link
-        elif link.relation in LEADING and known.relation not in LEADING:
-            merged[link.dst] = known._replace(relation=link.relation)
+            continue
+        leads = link.relation in LEADING and known.relation not in LEADING
+        merged[link.dst] = known._replace(
+            relation=link.relation if leads else known.relation,
+            announced=known.announced or link.announced,
+        )
     return tuple(merged.values())
 
 

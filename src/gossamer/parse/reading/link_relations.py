@@ -17,7 +17,7 @@ PAGE_TYPES: Final = frozenset(("", "text/html", "application/xhtml+xml"))
 def link_relations(attributes: Mapping[str, str | None]) -> Iterator[str]:
     """Yield values of `Link.relation`, by the attributes `rel` and `type`."""
     for word in (attributes.get("rel") or "")[:MAX_REL_CHARS].lower().split():
-        if word in ("canonical", "amphtml", "next", "prev"):
+        if word in ("canonical", "amphtml", "next", "prev", "sitemap"):
             yield word
         elif word == "alternate":
             kind = (attributes.get("type") or "").partition(";")[0].strip().lower()

@@ -21,18 +21,21 @@ LEADING: Final = frozenset(
     ("a", "area", "frame", "iframe", "refresh", "canonical", "next", "prev", "entry")
 )
 """Relations of links that people follow to a page, as opposed to images and metadata."""
+ANNOUNCING: Final = frozenset(("feed", "sitemap"))
+"""Relations by which a page calls another one a feed or sitemap."""
 
 
 class Reference:
     """A link as written in a document; the attributes are the fields of `Link`."""
 
-    __slots__ = ("anchor", "dated", "nofollow", "relation")
+    __slots__ = ("anchor", "announced", "dated", "nofollow", "relation")
 
     def __init__(self, anchor: str, relation: str, nofollow: bool, dated: datetime | None) -> None:
         self.anchor = anchor
         self.relation = relation
         self.nofollow = nofollow
         self.dated = dated
+        self.announced = relation in ANNOUNCING
 
     def merge(self, anchor: str, relation: str, *, nofollow: bool) -> None:
         """Merge with another reference to the same target.
@@ -42,6 +45,7 @@ class Reference:
         """
         self.anchor = self.anchor or anchor
         self.nofollow = self.nofollow and nofollow
+        self.announced = self.announced or relation in ANNOUNCING
         if self.relation not in LEADING and relation in LEADING:
             self.relation = relation
 
@@ -116,10 +120,11 @@ class References:
                 continue
             merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
             merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+            merged.announced = known.announced or reference.announced
             found[dst], spellings[dst] = merged, plainer(spellings[dst], spelling)
         return tuple(
             [
-                Link(dst, r.anchor, r.relation, r.nofollow, r.dated, spellings[dst])
+                Link(dst, r.anchor, r.relation, r.nofollow, r.dated, spellings[dst], r.announced)
                 for dst, r in found.items()
             ]
         )

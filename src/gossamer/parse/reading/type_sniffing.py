@@ -247,16 +247,13 @@ def _in_utf8(start: bytes) -> bytes:
 
 def _kind_of_text(found: str, start: bytes, body: bytes) -> str:
     """Return the type of a feed or sitemap by its root element; `found` for everything else."""
-    if found in _JSON_TYPES and _JSON_OBJECT.match(start):
+    if (found in _JSON_TYPES or found.endswith("+json")) and _JSON_OBJECT.match(start):
         written = body.replace(b"\0", b"") if b"\0" in body[:HEADER_BYTES] else body
         return JSON_FEED if any(version in written for version in _JSON_FEED) else found
-    if found in ("text/html", "text/plain") or _is_xml(found):
-        root = _root(start)
-        if root in (RSS, ATOM, SITEMAP) or (root and found in ("text/xml", "application/xml")):
-            return root
-        if root == XHTML and _is_xml(found):
-            return root
-    return found
+    root = _root(start)
+    if root in (RSS, ATOM, SITEMAP) or (root and found in ("text/xml", "application/xml")):
+        return root
+    return root if root == XHTML and _is_xml(found) else found
 
 
 def _not_text(header: bytes) -> str | None:

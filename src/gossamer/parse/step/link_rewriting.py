@@ -107,4 +107,5 @@ def _merge(links: dict[str, Link], link: Link) -> None:
             anchor=known.anchor or link.anchor,
             nofollow=known.nofollow and link.nofollow,
             spelling=plainer(known.spelling, link.spelling),
+            announced=known.announced or link.announced,
         )

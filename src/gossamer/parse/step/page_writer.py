@@ -14,6 +14,7 @@ from gossamer.parse.step.sitemap_discovery import is_robots
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.web.sketches import hash_and_sketch
+from gossamer.web.urls import domain_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,7 +79,8 @@ class PageWriter:
         """Add a redirect as a link to its target, which gets the same depth."""
         if not is_robots(redirect.url):
             url, spelling = redirect.redirect_url, redirect.redirect_spelling
-            link, hops = Link(url, "", "redirect", spelling=spelling), redirect.hops + 1
+            link = Link(url, "", "redirect", spelling=spelling, announced=bool(redirect.announced))
+            hops = redirect.hops + 1
             self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
 
     def add_announced(self, found: Announced) -> None:
@@ -105,13 +107,14 @@ class PageWriter:
             self._count_dropped(Counter(reason for reason in reasons if reason is not None))
         self._counts["links"] += len(links)
         if links:
-            dst, anchor, relation, nofollow, dates, spellings = zip(*links, strict=True)
+            dst, anchor, relation, nofollow, dates, spellings, flags = zip(*links, strict=True)
             round_, url, depth_, hops_, first_ = (
                 (value,) * len(links) for value in (src.round, src.url, depth, hops, first)
             )
             dated = map(_ms, dates) if any(dates) else dates
-            place = depth_, hops_, first_
-            rows = (round_, url, dst, anchor, relation, nofollow, dated, *place, spellings)
+            announced = _believed_announcements(src.url, links) if any(flags) else flags
+            more = depth_, hops_, first_, spellings, announced
+            rows = (round_, url, dst, anchor, relation, nofollow, dated, *more)
             for column, values in zip(self._link_columns, rows, strict=True):
                 column.extend(values)
             self._waiting_chars += sum(map(len, dst))
@@ -146,6 +149,15 @@ class PageWriter:
         for column in self._link_columns:
             column.clear()
         self._waiting_chars = 0
+
+
+def _believed_announcements(src: str, links: Sequence[Link]) -> list[bool]:
+    """Whether `src` may call each target a feed or sitemap: only pages of its own domain.
+
+    Else anybody could keep somebody else's page out of the index.
+    """
+    own = domain_of(src)
+    return [link.announced and domain_of(link.dst) == own for link in links]
 
 
 def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any, ...]:

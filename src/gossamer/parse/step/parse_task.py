@@ -161,7 +161,7 @@ def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
     """Return the page, with its headers as they are since a 304 has changed them, if one has."""
     fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
     headers = stored.headers | header_values((answer.headers or "").split("\n"))
-    return Page(answer.url, headers, stored.body, fetched)
+    return Page(answer.url, headers, stored.body, fetched, bool(answer.announced))
 
 
 def _refuse_language(rules: RuleFile | None, answer: ResponseRow, page: ParsedPage) -> ParsedPage:

@@ -79,7 +79,7 @@ def read_previous_sitemaps(paths: Sequence[str]) -> Iterator[Announced]:
         table = parquet.read_table(path, columns=columns, filters=only, schema=LINKS.schema)
         for row in table.to_pylist():
             if is_robots(row["src"]):
-                link = Link(row["dst"], "", "sitemap", spelling=row["spelling"])
+                link = Link(row["dst"], "", "sitemap", spelling=row["spelling"], announced=True)
                 place = row["src"], row["depth"] - 1, row["round"]
                 found.setdefault(place, []).append(link)
         for (src, depth, round_), links in found.items():

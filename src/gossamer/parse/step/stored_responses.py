@@ -59,6 +59,7 @@ class ResponseRow(NamedTuple):
     warc_file: str
     warc_offset: int
     headers: str | None = None
+    announced: bool | None = None
 
 
 class Redirect(NamedTuple):
@@ -71,6 +72,7 @@ class Redirect(NamedTuple):
     depth: int
     hops: int
     fetches: int
+    announced: bool | None = None
 
 
 def response_pieces(files: Sequence[File], tasks: int) -> list[Piece]:

@@ -83,6 +83,7 @@ def due_pages(
         "stored_ms",
         "headers",
         "spelling",
+        "announced",
         *RECRAWLED,
         *POLLED,
         *JUDGED,
