@@ -13,7 +13,7 @@ from gossamer.config import SiteConfig
 from gossamer.fetch import fetch_loop
 from gossamer.fetch.fetch_loop import FetchLoop
 from gossamer.state import stopping
-from tests.support.fetched_parts import Fetched, Row, settings, wanted
+from tests.support.fetched_parts import Fetched, Row, known_host, settings, wanted
 from tests.support.loopback import SILENCE, Loopback, page
 
 if TYPE_CHECKING:
@@ -99,6 +99,34 @@ def test_a_robots_that_leads_to_a_host_in_trouble_forbids_all_for_now(
     rows = [wanted("http://b.test/x", score=9.0), wanted("http://a.test/x")]
     fetched = crawl(rows, hosts_at_once=1)
     assert fetched.counts == {"postponed_no_robots": 2}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (page(status="503 No"), "busy"),
+        (page(status="429 No"), "busy"),
+        (page(status="500 No"), "server_error"),
+        (moved("http://none.test:1/rules"), "unreachable"),
+    ],
+)
+@pytest.mark.parametrize("days", [29, 31])
+def test_pages_whose_robots_is_unavailable_fail_after_a_while_without_a_request(
+    server: Loopback, tmp_path: Path, answer: bytes, outcome: str, days: int
+) -> None:
+    """RFC 9309 §2.3.1.4: all is disallowed; what was disallowed before is never requested."""
+    server.answers["a.test/robots.txt"] = answer
+    away_ms = int(time.time() * 1000) - days * 86_400_000
+    known = known_host("a.test", away_ms=away_ms)
+    config = settings(server, host_overrides={"a.test": server.address, "none.test": "127.0.0.1:1"})
+    rows = [wanted(f"http://a.test/{n}") for n in range(3)]
+    fetched = Fetched(tmp_path, rows, config, [known], away_days=30)
+    assert server.paths == ["/robots.txt"]
+    assert fetched.outcomes() == ["postponed" if days < 30 else outcome] * 3
+    assert all(str(detail).startswith("robots.txt: ") for detail in fetched.details())
+    row = fetched.hosts["a.test"]
+    assert row["away_ms"] == away_ms
+    assert row["ready_ms"] > time.time() * 1000 + 86_000_000
 
 
 SPELLINGS = {

@@ -72,6 +72,8 @@ class Ran(NamedTuple):
     first: list[StepReport]
     second: list[StepReport]
     last: list[StepReport]
+    opened: list[Path]
+    """Files that its owner has opened for others after the first run."""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,10 @@ def ran(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory)
         announce=lambda step, _round: told.append(("begins", step)),
         report=lambda done: told.append(("ends", done.step)),
     )
-    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run())
+    opened = [path for path in folder.rglob("*") if path.suffix in {".parquet", ".gz", ".toml"}]
+    for path in opened:
+        path.chmod(0o644)
+    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run(), opened)
 
 
 def test_rounds_are_bounded_announced_reported_and_go_on(ran: Ran) -> None:
@@ -109,7 +114,14 @@ def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(ran: Ran, fake: Fa
 
 def test_its_files_are_closed_to_other_users(ran: Ran) -> None:
     root = Path(ran.crawl.path)
-    assert [path for path in (root, *root.rglob("*")) if path.stat().st_mode & 0o077] == []
+    shut = {root, *root.rglob("*")}.difference(ran.opened)
+    assert [path for path in shut if path.stat().st_mode & 0o077] == []
+
+
+def test_files_that_exist_keep_their_modes(ran: Ran) -> None:
+    left = [path for path in ran.opened if path.exists()]
+    assert {path.suffix for path in left} == {".parquet", ".gz", ".toml"}
+    assert {path.stat().st_mode & 0o777 for path in left} == {0o644}
 
 
 def test_datasets_that_their_steps_replace_have_one_layer(ran: Ran) -> None:

@@ -119,9 +119,8 @@ def test_the_setting_says_for_how_long(site: Site) -> Story:
 
 
 @shared.story
-def test_pages_stay_while_a_robots_that_cannot_be_read_keeps_them_from_being_asked_for(
-    site: Site,
-) -> Story:
+def test_pages_stay_while_they_are_not_asked_for(site: Site) -> Story:
+    """A fetch postpones pages whose robots.txt cannot be read, until `away_days` have passed."""
     away = {"host": site.host(), "away_ms": NOW_MS - 400 * DAY_MS}
     yield {**failed(site, {"/": "postponed", "/a": "postponed"}), "hosts": [away]}
     assert statuses(site) == {"/": "fetched", "/a": "fetched"}

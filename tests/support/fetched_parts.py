@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -62,12 +63,19 @@ class Fetched:
     """A part that was fetched, with what its task wrote."""
 
     def __init__(
-        self, root: Path, rows: Sequence[Row], config: FetchConfig, hosts: Sequence[Row] = ()
+        self,
+        root: Path,
+        rows: Sequence[Row],
+        config: FetchConfig,
+        hosts: Sequence[Row] = (),
+        **more: Any,
     ) -> None:
+        """`more`: further fields of FetchPart."""
         attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
         listed = write_rows(root / "fetchlist" / "list.parquet", FETCHLIST.schema, rows)
         known = write_rows(root / "known" / "hosts.parquet", HOSTS.schema, hosts)
         part = FetchPart(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts)
+        part = replace(part, **more)
         written = fetch_part(part)
         self.root = root
         self.counts = counts_of(written)

@@ -96,7 +96,8 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     same interval."""
     away_days: Annotated[float, Meta(ge=0, le=36_500)] = 30
     """Days for which pages stay in the index while their host is away, that is, answers with none
-    of its pages, but with failures or 404; they are asked for without end, and come back."""
+    of its pages, but with failures or 404, or with no robots.txt that can be read; they are asked
+    for without end, and come back."""
     feed_interval_s: Seconds = 10
     """Shortest interval between visits of a feed or sitemap that keeps listing new pages; longer if
     it lists few. `fetch.delay_s` and robots.txt apply, too. 0: feeds and sitemaps are scheduled

@@ -21,6 +21,7 @@ from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.politeness import Politeness
 from gossamer.rules.spellings import first_forbidden
 from gossamer.state import credible_times, pausing, stopping
+from gossamer.tables.outcomes import FAILED
 from gossamer.web import robots_txt
 from gossamer.web.urls import WEB, host_of, origin_of
 
@@ -56,6 +57,8 @@ NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
 TIME_OVER = Reason("time", "the round's time was over")
 WAITING = Reason("waiting", "since an earlier round the host must not be contacted yet")
 STOPPED = Reason("stopped", "the fetch was stopped")
+NO_ROBOTS = "no_robots"
+"""The word of the reason for which a host is closed whose robots.txt is unavailable."""
 
 
 class Hop(NamedTuple):
@@ -99,11 +102,13 @@ class FetchLoop:
         heartbeat: Heartbeat,
         *,
         min_free_gb: float = 0,
+        away_days: float = inf,
         rules: RuleIndex | None = None,
         lease: PartLease | None = None,
     ) -> None:
         self._root = root
         self._min_free_gb = min_free_gb
+        self._away_s = away_days * credible_times.DAY_S
         self._pages = pages
         self._rules = rules
         self._lease = lease
@@ -126,6 +131,8 @@ class FetchLoop:
         self._next_hop: dict[str, Hop] = {}
         """By origin: the next request for its robots.txt on its own host."""
         self._refused: dict[str, Refusal] = {}
+        self._lost: dict[str, str] = {}
+        """Hosts whose robots.txt was unavailable for too long, with the outcome of their pages."""
         self._own = Own(config)
         self._own_hosts: set[str] = set()
         """Own hosts among those whose addresses were looked up."""
@@ -362,18 +369,24 @@ class FetchLoop:
         status = answer.http_status if read and answer.http_status else 0
         rules = robots_txt.judge_robots_txt(status, answer.body)
         if rules is None:
-            self._close(hop, f"HTTP {status}" if status else answer.detail or answer.outcome)
+            why = f"HTTP {status}" if status else answer.detail or answer.outcome
+            self._close(hop, why, answer.outcome if answer.outcome in FAILED else "unreachable")
         else:
             self._book.keep_robots(hop.origin, RobotsFile(_now_ms(), status, answer.body))
             self._slow_down(hop.owner, hop.origin, rules)
 
-    def _close(self, hop: Hop, why: str) -> None:
-        """Close a host for an hour, or for as long as it has been away, up to a day."""
+    def _close(self, hop: Hop, why: str, outcome: str = "unreachable") -> None:
+        """Close a host for an hour, or for as long as it has been away, up to a day.
+
+        Its pages are postponed. After `update.away_days`, they fail with this outcome instead.
+        """
         away_s = self._book.record_silence(hop.owner, _now_ms()) / 1000
         wait_s = min(max(away_s, robots_txt.NO_ANSWER_KEPT_S), robots_txt.ANSWER_KEPT_S)
         ready_s = time.monotonic() + wait_s
+        if away_s >= self._away_s:
+            self._lost[hop.owner] = outcome
         self._frontier.seed_host(hop.owner, ready_s=ready_s)
-        self._frontier.close(hop.owner, Reason("no_robots", f"robots.txt: {why}"))
+        self._frontier.close(hop.owner, Reason(NO_ROBOTS, f"robots.txt: {why}"))
 
     def _record(self, row: int, answer: FetchResult) -> None:
         page = self._pages[row]
@@ -396,10 +409,12 @@ class FetchLoop:
         for row, reason in self._frontier.given_back:
             if row < 0:
                 self._close(self._hops.pop(row), f"{reason.text} of the host it redirects to")
+                continue
+            page = self._pages[row]
+            if reason.word == NO_ROBOTS and (outcome := self._lost.get(page.host)):
+                self._record(row, FetchResult(outcome, _now_ms(), detail=reason.text))
             else:
-                self._writer.add(
-                    self._pages[row], FetchResult("postponed", _now_ms(), detail=reason.text)
-                )
+                self._writer.add(page, FetchResult("postponed", _now_ms(), detail=reason.text))
                 self._heartbeat.beat(1, f"postponed_{reason.word}")
         self._frontier.given_back.clear()
 

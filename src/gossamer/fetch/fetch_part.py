@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -33,6 +34,8 @@ class FetchPart:
     """The output folders of responses, warc, scratch and hosts, relative to the crawl's."""
     min_free_gb: float = 0
     """As in the settings of the store."""
+    away_days: float = inf
+    """As in the settings of `update`."""
     notes: str | None = None
     """The folder for notes of files that were closed (gossamer.state.finished_files)."""
     filter_rules: RuleFile | None = None

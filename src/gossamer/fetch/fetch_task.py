@@ -80,6 +80,7 @@ async def _fetch_all(
             writer,
             heartbeat,
             min_free_gb=part.min_free_gb,
+            away_days=part.away_days,
             rules=None if part.filter_rules is None else index_of(part.filter_rules),
             lease=lease,
         )

@@ -63,6 +63,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
                 work.store.attempt("hosts"),
             ),
             min_free_gb=work.config.store.min_free_gb,
+            away_days=work.config.update.away_days,
             notes=notes,
             filter_rules=_write_type_rules(work),
         )
