@@ -8,11 +8,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from gossamer import config
 from tests.support.search_server import serving
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
@@ -63,6 +65,18 @@ def selected(page: Page, box: Locator) -> str | None:
         return None
     assert chosen.get_attribute("id") == name
     return chosen.inner_text()
+
+
+def test_the_list_opens_below_a_path_of_a_site(page: Page, tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    put_index(work, [{"url": "http://a.example/", "title": "Apple"}])
+    work.config = config.loads('serve.path = "/find"', "gossamer.toml")
+    with serving(work) as client:
+        visit(page, f"{client.base_url}/find/")
+        page.keyboard.type("ap")
+        expect(page.get_by_role("option")).to_have_text(["apple"])
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{client.base_url}/find/search?q=ap")
 
 
 def test_the_list_opens_and_is_announced(page: Page, box: Locator) -> None:

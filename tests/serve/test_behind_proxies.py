@@ -12,9 +12,12 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from gossamer import config
 from gossamer.config import ServeConfig
 from gossamer.serve.listening import open_listener
-from tests.support.reverse_proxies import caddy, nginx
+from tests.support.code_blocks import blocks
+from tests.support.repository import ROOT
+from tests.support.reverse_proxies import caddy, nginx, running
 from tests.support.search_server import serving_at
 from tests.support.site_walk import PAGES, links, put_one_of_each, walk
 
@@ -79,6 +82,23 @@ def test_a_site_behind_a_proxy(
         check_codings(client, start)
         check_files(client, start)
         check_what_a_visitor_says(client, start)
+
+
+@pytest.mark.parametrize("program", ["nginx", "caddy"])
+def test_the_settings_of_the_guide(work: Workspace, tmp_path: Path, program: str) -> None:
+    guide = (ROOT / "docs" / "operating.md").read_text("utf-8").partition("### Behind a proxy")[2]
+    guide = guide.replace("/run/gossamer/my-web.sock", str(tmp_path / "s"))
+    text, nginx_rules, caddy_site = (
+        blocks(guide, language)[0] for language in ("toml", "nginx", "caddy")
+    )
+    rules = nginx_rules if program == "nginx" else "\n".join(caddy_site.splitlines()[1:-1])
+    work.config = config.loads(text, "gossamer.toml")
+    with ExitStack() as stack:
+        listener = stack.enter_context(open_listener(work.config.serve, "127.0.0.1", 0))
+        stack.enter_context(serving_at(listener, work))
+        url = stack.enter_context(running(program, tmp_path / "proxy", rules))
+        client = stack.enter_context(httpx.Client(base_url=url, headers={"host": "example.org"}))
+        assert {f"/find/{page}" for page in PAGES} <= walk(client.get, "/find/")
 
 
 def check_descriptions(client: httpx.Client, start: str) -> None:

@@ -35,14 +35,17 @@ http {{
   gzip_types *;
   server {{
     listen 127.0.0.1:{port};
-    location {path}/ {{
-      proxy_pass {upstream}{kept};
-      proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme;
-      proxy_set_header X-Forwarded-Prefix "{reported}";
-    }}
+    {rules}
   }}
+}}
+"""
+LOCATION = """
+location {path}/ {{
+  proxy_pass {upstream};
+  proxy_set_header Host $http_host;
+  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+  proxy_set_header X-Forwarded-Proto $scheme;
+  proxy_set_header X-Forwarded-Prefix "{reported}";
 }}
 """
 CADDY = """
@@ -51,12 +54,16 @@ CADDY = """
   auto_https off
   storage file_system {folder}
 }}
-http://127.0.0.1:{port} {{
+http://:{port} {{
+  bind 127.0.0.1
   encode gzip
-  {handle} {path}/* {{
-    reverse_proxy {upstream} {{
-      header_up X-Forwarded-Prefix "{reported}"
-    }}
+  {rules}
+}}
+"""
+HANDLE = """
+{handle} {path}/* {{
+  reverse_proxy {upstream} {{
+    header_up X-Forwarded-Prefix "{reported}"
   }}
 }}
 """
@@ -68,11 +75,13 @@ def nginx(folder: Path, upstream: str, path: str, *, removes: bool) -> Iterator[
 
     It shows the server below `path`. If it `removes` the path, it reports that.
     """
-    target = f"http://unix:{upstream}" if upstream.startswith("/") else upstream
-    kept = ""
+    is_socket = upstream.startswith("/")
+    target = f"http://unix:{upstream}" if is_socket else upstream
     if removes:
-        kept = ":/" if upstream.startswith("/") else "/"
-    with _running(folder, "nginx", NGINX, target, path, removes=removes, kept=kept) as url:
+        target += ":/" if is_socket else "/"
+    reported = path if removes else ""
+    rules = LOCATION.format(path=path, upstream=target, reported=reported)
+    with running("nginx", folder, rules) as url:
         yield url
 
 
@@ -80,26 +89,22 @@ def nginx(folder: Path, upstream: str, path: str, *, removes: bool) -> Iterator[
 def caddy(folder: Path, upstream: str, path: str, *, removes: bool) -> Iterator[str]:
     """Run Caddy like `nginx`."""
     target = f"unix/{upstream}" if upstream.startswith("/") else upstream
-    handle = "handle_path" if removes else "handle"
-    with _running(folder, "caddy", CADDY, target, path, removes=removes, handle=handle) as url:
+    handle, reported = ("handle_path", path) if removes else ("handle", "")
+    rules = HANDLE.format(handle=handle, path=path, upstream=target, reported=reported)
+    with running("caddy", folder, rules) as url:
         yield url
 
 
 @contextmanager
-def _running(
-    folder: Path, program: str, text: str, upstream: str, path: str, *, removes: bool, **given: str
-) -> Iterator[str]:
+def running(program: str, folder: Path, rules: str) -> Iterator[str]:
+    """Run nginx or Caddy with the rules of one site; yields its URL."""
     if shutil.which(program) is None:
         lacking(f"this needs {program}: apt-get install nginx-light caddy")
     folder.mkdir()
     port = _free_port()
     file = folder / "settings"
-    reported = path if removes else ""
-    file.write_text(
-        text.format(
-            folder=folder, port=port, upstream=upstream, path=path, reported=reported, **given
-        )
-    )
+    text = {"nginx": NGINX, "caddy": CADDY}[program]
+    file.write_text(text.format(folder=folder, port=port, rules=rules))
     words = {
         "nginx": ["nginx", "-p", str(folder), "-e", str(folder / "log"), "-c", str(file)],
         "caddy": ["caddy", "run", "--adapter", "caddyfile", "--config", str(file)],
