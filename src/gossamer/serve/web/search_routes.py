@@ -65,8 +65,8 @@ class Searching:
     async def _home(self, request: Request) -> Response:
         pages = await self._front.pages()
         crawls = pages is None and self._backend.holder() is not None
-        shown = {"query": "", "pages": pages, "crawls": crawls, "path": self._root}
-        return responses.page(request.scope, "home.html", **shown)
+        scope, path = request.scope, self._root
+        return responses.page(scope, "home.html", query="", pages=pages, crawls=crawls, path=path)
 
     async def results(self, request: Request) -> Response:
         """The results; the search box if nothing is searched for, or nothing is indexed."""
