@@ -55,7 +55,9 @@ COLUMN = st.lists(st.lists(st.sampled_from(["", "a", "b", "é"]), max_size=5), m
 def test_columns_get_one_dictionary(columns: list[list[list[str]]]) -> None:
     kind = pa.dictionary(pa.int32(), pa.string())
     given = [
-        pa.chunked_array([pa.array(chunk).dictionary_encode() for chunk in column if chunk], kind)
+        pa.chunked_array(
+            [pa.array(chunk, pa.string()).dictionary_encode() for chunk in column], kind
+        )
         for column in columns
     ]
     strings, numbers = merge_dictionaries(given)

@@ -8,7 +8,7 @@ import pytest
 
 from gossamer.schedule.order.sections import section_worth
 from gossamer.schedule.order.sections.bandit import Yields
-from gossamer.schedule.order.sections.section_worth import PageCounts, WorthTree
+from gossamer.schedule.order.sections.section_worth import TRIED, PageCounts, WorthTree
 
 NAMES = ["*/", "*/a/", "h/", "h/a/", "h/b/", "*/b/"]
 """Their rests are at the places 6 to 11."""
@@ -85,6 +85,20 @@ def test_what_was_hardly_tried_leans_on_the_worst_beside_it() -> None:
     assert found[9] == pytest.approx((5 + 3 * of_a) / 8)
     assert found[10] == pytest.approx(worth[4])
     assert found[[1, 5, 6, 11]].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("asked", "is_believed"), [(TRIED - 1, False), (TRIED, True)])
+def test_a_folder_is_worth_as_much_as_on_other_hosts_once_enough_was_tried_there(
+    asked: int, is_believed: bool
+) -> None:
+    """Nothing of h/a/ was requested; all pages of */a/ elsewhere are wanted, and few others."""
+    counts = PageCounts(
+        at(), at(p0=200, p1=asked, p6=170, p7=asked), at(p0=asked, p1=asked, p7=asked)
+    )
+    nothing = Yields(np.zeros(0, np.int64), np.zeros(0, np.int64), floats())
+    found = section_worth._worth_of_visits(tree(), counts, nothing)
+    assert found[7] > 0.9
+    assert found[9] == pytest.approx(found[7] if is_believed else 0.006, abs=0.001)
 
 
 @pytest.mark.parametrize(

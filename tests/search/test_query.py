@@ -61,6 +61,7 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ("AND operator", And((Words("AND"), Words("operator")))),
         ("NOT operator", And((Words("NOT"), Words("operator")))),
         ("operator OR NOT", And((Words("operator"), Words("OR"), Words("NOT")))),
+        ("a OR NOT", And((A, Words("OR"), Words("NOT")))),
         ("a (OR b)", And((A, B))),
         ("or OR AND NOT", And((Words("or"), Words("OR"), Words("AND"), Words("NOT")))),
         ("(a", A),
