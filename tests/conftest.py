@@ -63,7 +63,19 @@ MARKS = {
 
 `fake` and `client` are fixtures of test files: a fake web, and a client of a search server.
 """
-STARTING = ("engine", "server", "browser", "spark", "image", "azure", "fuzz", "slow", "long")
+STARTING = (
+    "engine",
+    "server",
+    "browser",
+    "spark",
+    "image",
+    "wheels",
+    "debian",
+    "azure",
+    "fuzz",
+    "slow",
+    "long",
+)
 
 
 @pytest.hookimpl(wrapper=True)
