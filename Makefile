@@ -22,9 +22,10 @@ WHEELS := build/wheels
 # isolated build environments.
 BACKEND := build/backend
 # Modules that the backend compiles (hatch_build.py), and again if they change.
-COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml)
+COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/links/loops/*)
 PURE := $(CURDIR)/build/pure
-PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py)
+PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py) \
+  $(addprefix tests/links/test_,bvgraph*.py graph_components.py graph_harmonic.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # uv downloads and unpacks side by side, for a third of pip's processor time.
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps
@@ -70,7 +71,7 @@ check: $(VENV)/.dev  ## run the tests that need no engine, server or browser, wi
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(OF_TEST)
 
-test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with modules that are not compiled
+test-pure: $(VENV)/.dev  ## run the tests of main text, metadata and the link graph, without what is compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
 	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
@@ -217,7 +218,6 @@ $(BACKEND)/.installed: requirements-build.lock | $(BIN)/uv
 
 $(VENV)/.run: $(VENV)/.libraries $(BACKEND)/.installed pyproject.toml hatch_build.py $(COMPILED)
 	PYTHONPATH=$(CURDIR)/$(BACKEND) $(PIP) install --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m gossamer.links.compile_ahead
 	touch $@
 
 $(VENV)/.tools: requirements-dev.lock $(VENV)/.libraries

@@ -1,6 +1,7 @@
-"""Compiles the hot modules of the parser with mypyc while the package is built.
+"""Compiles the hot modules of the parser with mypyc, and loops in C, while the package is built.
 
-The sources stay what they are: the same modules also run as Python. They do so without a C
+All of it also runs as Python: the modules of the parser are what mypyc compiles, and the loops have
+definitions beside those who call them (`gossamer/links/native.py`). They do so without a C
 compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
 GOSSAMER_COMPILED=1, a build that cannot compile fails.
 
@@ -35,7 +36,12 @@ follow_imports = silent
 """
 """Types of other packages change nothing in what is compiled, and take 24 seconds to read. An
 isolated build has none of them."""
-COST = "The parser runs as Python, and parsing a page takes a third longer."
+LOOPS = "gossamer/links/_loops"
+"""The module of the loops, without its suffix."""
+COST = (
+    "The parser and the link graph run as Python: parsing a page takes a third longer, and ranking"
+    " pages takes many times as long."
+)
 
 
 class NotCompiled(Exception):  # as the package's own errors
@@ -110,7 +116,7 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
     """Compile into `scratch`. Raises NotCompiled, whatever went wrong in mypyc or the compiler."""
     try:
         from mypyc.build import mypycify
-        from setuptools import Distribution
+        from setuptools import Distribution, Extension
 
         types = scratch / "mypy.ini"
         types.write_text(TYPES)
@@ -120,7 +126,13 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
                 target_dir=str(scratch),
                 group_name="gossamer",  # as in SHARED
             )
-            distribution = Distribution({"name": "gossamer", "ext_modules": extensions})
+            sources = sorted(Path("src/gossamer/links/loops").glob("*.c"))
+            loops = Extension(
+                LOOPS.replace("/", "."),
+                [*map(str, sources)],
+                extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd"],
+            )
+            distribution = Distribution({"name": "gossamer", "ext_modules": [*extensions, loops]})
             command = distribution.get_command_obj("build_ext")
             command.build_lib = str(scratch)
             command.build_temp = str(scratch / "objects")
@@ -133,10 +145,11 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
 def _made(modules: list[Path], scratch: Path) -> list[str]:
     """Names of the compiled files in `scratch`. Raises NotCompiled unless all can be loaded."""
     names = [str(module.relative_to("src").with_suffix(SUFFIX)) for module in modules]
-    made = [SHARED + SUFFIX, *names]
+    made = [SHARED + SUFFIX, LOOPS + SUFFIX, *names]
     if missing := [name for name in made if not (scratch / name).is_file()]:
         raise NotCompiled(f"The C compiler has not made {missing[0]}")
-    load = f"import sys; sys.path.insert(0, {str(scratch)!r}); import {SHARED}"
+    folders = [str(scratch), str((scratch / LOOPS).parent)]
+    load = f"import sys; sys.path[:0] = {folders}; import {SHARED}, {Path(LOOPS).name}"
     done = subprocess.run([sys.executable, "-I", "-c", load], capture_output=True, check=False)
     if done.returncode:
         error = done.stderr.decode(errors="replace").strip().splitlines()[-1]
@@ -146,7 +159,7 @@ def _made(modules: list[Path], scratch: Path) -> list[str]:
 
 def _remove_compiled(root: Path, modules: list[Path]) -> None:
     """Remove what earlier builds put beside the sources: Python would prefer it to them."""
-    for module in (*modules, Path("src", SHARED)):
+    for module in (*modules, Path("src", SHARED), Path("src", LOOPS)):
         for older in (root / module.parent).glob(f"{module.stem}.*.so"):
             older.unlink()
 

@@ -8,7 +8,7 @@ to the step that runs then. What a thread does between the last look and its end
 processes that end meanwhile: the last line has the time that the kernel counted for all of them.
 
 Rows: the main thread of the driver, the threads of the embedded engine, other threads of the driver
-(most of it loads numba's machine code); the worker processes, with tantivy's writing threads apart;
+; the worker processes, with tantivy's writing threads apart;
 and the parsers, the guarded children of the workers. Columns: the steps. `none` is before, after
 and between them.
 """

@@ -22,6 +22,12 @@ pytestmark = pytest.mark.slow
 
 BACKEND = ROOT / "build" / "backend"
 MODULE = "src/gossamer/words.py"
+LOOPS = "src/gossamer/links/loops/module.c"
+MODULE_IN_C = """\
+#include <Python.h>
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_loops", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit__loops(void) { return PyModule_Create(&definition); }
+"""
 PROJECT = f"""\
 [build-system]
 requires = ["hatchling"]
@@ -74,7 +80,7 @@ class Built(NamedTuple):
 
 
 class Project:
-    """A package of one module, which the hook compiles."""
+    """A package of one module, and one in C, which the hook compiles."""
 
     def __init__(self, root: Path) -> None:
         if not BACKEND.exists():
@@ -84,6 +90,9 @@ class Project:
         self.source.parent.mkdir(parents=True)
         self.source.write_text("def double(word: str) -> str:\n    return word + word\n")
         (self.source.parent / "__init__.py").touch()
+        loops = root / LOOPS
+        loops.parent.mkdir(parents=True)
+        loops.write_text(MODULE_IN_C)
         (root / "pyproject.toml").write_text(PROJECT)
         shutil.copy(ROOT / "hatch_build.py", root)
         self.older = self.source.with_suffix(SUFFIX)
@@ -154,7 +163,7 @@ def test_a_wheel_leaves_what_is_beside_the_sources(project: Project) -> None:
     assert not built.is_pure
     assert built.printed.startswith("['mypy[mypyc]']\n")
     assert project.compiled() == {project.older.name}
-    code = "import gossamer.words as w; print(w.double('a'), w.__file__)"
+    code = "import gossamer.links._loops, gossamer.words as w; print(w.double('a'), w.__file__)"
     installed = {"PYTHONPATH": str(built.wheel.with_suffix(""))}
     shutil.unpack_archive(built.wheel, installed["PYTHONPATH"], "zip")
     said = subprocess.check_output([sys.executable, "-c", code], env=installed, text=True)
@@ -177,7 +186,8 @@ def test_a_compiler_that_fails_later_leaves_nothing(
 
 def test_an_editable_installation_has_compiled_modules(project: Project) -> None:
     project.build("editable", GOSSAMER_COMPILED="1")
-    assert project.compiled() == {project.older.name, f"gossamer__mypyc{SUFFIX}"}
+    names = {"gossamer__mypyc", "_loops"}
+    assert project.compiled() == {project.older.name, *(f"{name}{SUFFIX}" for name in names)}
     assert project.older.read_bytes().startswith(b"\x7fELF")
 
 

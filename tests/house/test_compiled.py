@@ -15,19 +15,24 @@ HOOK = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
 SOURCES = [ROOT / module for module in HOOK["modules"]]
 
 
+LOOPS = ROOT / "src/gossamer/links/_loops"
+
+
 def compiled(source: Path) -> list[Path]:
     return list(source.parent.glob(f"{source.stem}.*.so"))
 
 
 def test_no_compiled_module_is_older_than_its_source() -> None:
+    made = [(source, file) for source in SOURCES for file in compiled(source)]
+    in_c = (ROOT / "src/gossamer/links/loops").iterdir()
+    made += [(source, file) for source in in_c for file in compiled(LOOPS)]
     stale = [
         str(source.relative_to(ROOT))
-        for source in SOURCES
-        for file in compiled(source)
+        for source, file in made
         if file.stat().st_mtime < source.stat().st_mtime
     ]
     assert not stale, f"run `make setup`, which compiles them again: {stale}"
 
 
 def test_all_modules_are_compiled_or_none() -> None:
-    assert len({bool(compiled(source)) for source in SOURCES}) == 1
+    assert len({bool(compiled(source)) for source in [*SOURCES, LOOPS]}) == 1

@@ -29,7 +29,6 @@ from gossamer.links.graph import (
 )
 from gossamer.links.graph.hosts import count_host_links
 from gossamer.links.graph.names import name_column, name_of
-from gossamer.links.graph.string_arrays import text_of
 from gossamer.web.urls import normalize
 from tests.support.rows import put
 
@@ -70,11 +69,9 @@ def test_urls_have_one_name_and_are_urls_again(work: Workspace) -> None:
 @given(st.lists(st.lists(st.text(max_size=4), min_size=1, max_size=9), min_size=1, max_size=4))
 def test_strings_of_several_runs_are_distinct(given: list[list[str]]) -> None:
     strings = [each for run in given for each in run]
-    order = np.array(sorted(range(len(strings)), key=strings.__getitem__))
-    text = text_of(pa.array(strings, pa.large_string()))
-    firsts, numbers = numbering.distinct_places(*text, order)
-    assert [strings[first] for first in firsts] == sorted(set(strings))
-    assert [strings[firsts[number]] for number in numbers] == strings
+    distinct, numbers = numbering.sort_distinct(pa.array(strings, pa.large_string()))
+    assert distinct.to_pylist() == sorted(set(strings))
+    assert [distinct[number].as_py() for number in numbers.tolist()] == strings
 
 
 def rows_of(starts: Any, targets: Any) -> list[list[int]]:

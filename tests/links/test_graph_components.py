@@ -17,6 +17,7 @@ from gossamer.links.graph import components, row_windows
 from gossamer.links.graph.components import REGIONS, bow_tie, graph_structure, strong_components
 from gossamer.links.graph.overlay import Overlaid
 from tests.support.bvgraph_files import write
+from tests.support.native_loops import compiled_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,6 +142,7 @@ def long(base: Path, targets: npt.NDArray[np.int64]) -> BvGraph:
     return BvGraph(base)
 
 
+@compiled_only
 def test_a_deep_graph_needs_no_recursion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_windows, "MAX_RESIDENT", NODES)
     order = np.random.default_rng(1).permutation(NODES)

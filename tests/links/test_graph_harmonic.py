@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.links.graph import centrality, hyperball, row_windows
 from tests.support.bvgraph_files import write
+from tests.support.native_loops import compiled_only
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +79,7 @@ def test_closed_forms(tmp_path: Path) -> None:
         assert centrality.exact_harmonic(write(tmp_path / name, links)) == pytest.approx(wanted)
 
 
+@compiled_only
 def test_estimates_are_as_exact_as_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +96,7 @@ def test_estimates_are_as_exact_as_published(
     assert np.array_equal(estimated.values, hyperball.estimate_harmonic(graph))
 
 
+@compiled_only
 def test_large_counts_are_estimated_too(tmp_path: Path) -> None:
     n = 3_000
     graph = write(tmp_path / "star", [[], *([0] for _ in range(n - 1))])
@@ -111,6 +114,7 @@ def test_a_graph_that_is_read_by_rows_has_the_same_estimates(
     assert np.array_equal(hyperball.estimate_harmonic(graph, 32), wanted)
 
 
+@compiled_only
 def test_estimates_do_not_depend_on_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

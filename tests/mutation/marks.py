@@ -11,7 +11,7 @@ import ast
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tests.mutation.recording import Recording, calls_nobody, core_files, statements_of
+from tests.mutation.recording import Recording, core_files, statements_of
 from tests.mutation.trial import copy_sources
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class _Marking(ast.NodeTransformer):
         self._numbers = numbers
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        if not calls_nobody(node):
-            self._mark(node)
+        self._mark(node)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:

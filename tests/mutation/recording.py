@@ -118,9 +118,9 @@ class Recording:
     def tests_of(self, source: str, path: str, line: int) -> list[RecordedTest]:
         """The tests that may notice a change of that line.
 
-        Those that execute its statement; else, of constants, classes and what numba compiles, those
-        that execute the statements that use them. None are known for other statements that no test
-        of the recording executes. The tests are in an order in which the first ones differ most.
+        Those that execute its statement; else, of constants and classes, those that execute the
+        statements that use them. None are known for other statements that no test of the recording
+        executes. The tests are in an order in which the first ones differ most.
         """
         around = [
             (place, node)
@@ -167,15 +167,9 @@ def by_function(tests: Iterable[RecordedTest]) -> list[RecordedTest]:
     return sorted(ordered, key=ranks.__getitem__)
 
 
-def calls_nobody(node: ast.AST) -> bool:
-    """Whether numba compiles it."""
-    decorators = getattr(node, "decorator_list", [])
-    return any(ast.unparse(each) in {"compiled", "summing"} for each in decorators)
-
-
 def _defined(node: ast.stmt) -> set[str]:
     """The names of what its users execute in its place."""
-    if isinstance(node, ast.ClassDef) or calls_nobody(node):
-        return {node.name} if isinstance(node, Named) else set()
+    if isinstance(node, ast.ClassDef):
+        return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return {each.id for each in targets if isinstance(each, ast.Name)}

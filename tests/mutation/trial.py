@@ -146,16 +146,9 @@ class Trial:
 
     @contextmanager
     def _changed(self, path: Path, source: str) -> Iterator[None]:
-        """Write a changed file, at another time, in whole seconds, than ever before.
-
-        What numba keeps is removed meanwhile if it may contain the change: numba looks for changes
-        of a function, not of those it calls.
-        """
+        """Write a changed file, at another time, in whole seconds, than ever before."""
         copied = self.copy / path.relative_to(self.root / "src")
         original, time_ns = copied.read_text(), copied.stat().st_mtime_ns
-        machine_code = self._machine_code() if "compiled" in source else {}
-        for each in machine_code:
-            each.unlink()
         self.writes += 1
         copied.write_text(source)
         os.utime(copied, (self.writes, self.writes))
@@ -164,14 +157,6 @@ class Trial:
         finally:
             copied.write_text(original)
             os.utime(copied, ns=(time_ns, time_ns))
-            if machine_code:
-                for each in self._machine_code():
-                    each.unlink()
-            for each, code in machine_code.items():
-                each.write_bytes(code)
-
-    def _machine_code(self) -> dict[Path, bytes]:
-        return {each: each.read_bytes() for each in self.copy.rglob("*.nb[ci]")}
 
 
 def copy_sources(root: Path, copy: Path) -> None:

@@ -288,7 +288,7 @@ BY_PATH = re.compile(
     r"|\bmemory_map\((?!str\(local_copy\()|\bmemmap\((?!here|local_copy\()|pa\.parquet\.ParquetFile\("
 )
 SEAM = {
-    *("links/compile_ahead", "parse/html/site_rules", "rules/filter_rules/crawl_rules"),
+    *("parse/html/site_rules", "rules/filter_rules/crawl_rules"),
     *("state/settings_file", "storage/local_copies", "storage/local_backend", "storage/parquet"),
 }
 """The seam itself, and modules that open files which are no part of a crawl."""

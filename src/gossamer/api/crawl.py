@@ -131,17 +131,10 @@ class Crawl:
         is called before each step, `report` with the step's report after it.
         """
         from gossamer.flow import rounds as flow
-        from gossamer.links import compile_ahead
-
-        def announced(step: str, number: int) -> None:
-            if step == "update":
-                listed = self.work.store.manifest.layers("fetchlist", number)
-                compile_ahead.start_compiling(sum(layer.rows for layer in listed))
-            announce(step, number)
 
         self.work.prepare = prepare_worker
         with self.work.store.lock(), self.work.errors():
-            return _reported(flow.run(self.work, rounds, minutes, announced), report)
+            return _reported(flow.run(self.work, rounds, minutes, announce), report)
 
     def harvest(
         self,

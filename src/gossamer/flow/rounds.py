@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 from gossamer import dedup, fetch, index, parse
 from gossamer.dedup import boilerplate
 from gossamer.flow.settings_check import check_settings
-from gossamer.links import farms, invert
+from gossamer.links import farms, graph, invert, rank
+from gossamer.links.graph.stored_graph import is_imported
 from gossamer.schedule import generate, update
 from gossamer.state import pausing
 from gossamer.state.heartbeats import clear_heartbeats
@@ -51,22 +52,10 @@ ROUND: Mapping[str, Step] = {
 """The steps of a round."""
 
 
-def _graph(work: Workspace) -> StepReport:
-    from gossamer.links import graph  # numba takes long to import
-
-    return graph.run(work)
-
-
-def _rank(work: Workspace) -> StepReport:
-    from gossamer.links import rank  # as above
-
-    return rank.run(work)
-
-
 HARVEST: Mapping[str, Step] = {
-    "graph": _graph,
+    "graph": graph.run,
     "farms": farms.run,
-    "rank": _rank,
+    "rank": rank.run,
     "invert": invert.run,
     "boilerplate": boilerplate.run,
     "dedup": dedup.run,
@@ -138,8 +127,6 @@ def harvest_all(
 
     What each step replaces stays in use until it commits. An imported graph is kept.
     """
-    from gossamer.links.graph.stored_graph import is_imported  # numba takes long to import
-
     kept = {GRAPH.name} if is_imported(work) else set()
     made = {name for name, each in DATASETS.items() if each.writer in HARVEST}
     with work.branch(without=made - kept) as beside:

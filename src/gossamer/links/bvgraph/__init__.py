@@ -20,8 +20,8 @@ A row may refer to one of the `window` rows before it, if its chain of reference
 `max_references`.
 
 Modules: `codes.py` (the codes of numbers), `encoding.py` and `decoding.py` (rows), `offsets.py`
-(where the row of a node begins), `files.py` (graphs in files), `properties.py` (their parameters),
-`adoption.py` (files of other programs) and `compiled.py` (numba).
+(where the row of a node begins), `files.py` (graphs in files), `properties.py` (their parameters)
+and `adoption.py` (files of other programs). Their loops are in C, too (`links/native.py`).
 
 Rows in memory are those of a CSR matrix: the successors of row n are
 `targets[starts[n] : starts[n + 1]]`.
@@ -30,8 +30,6 @@ Rows in memory are those of a CSR matrix: the successors of row n are
 from __future__ import annotations
 
 from typing import NamedTuple
-
-from gossamer.links.bvgraph.compiled import compiled
 
 MAX_PARAMETER = 1 << 16
 MAX_ZETA = 7
@@ -58,13 +56,17 @@ ORIGINAL = Shape()
 """The defaults of WebGraph, which Gossamer uses."""
 
 
-@compiled
+def check_shape(window: int, min_interval: int, zeta: int) -> None:
+    """Raise ValueError if no graph has these parameters."""
+    if not Shape(window=window, min_interval=min_interval, zeta=zeta).is_sound:
+        raise ValueError("parameters of no graph")
+
+
 def natural(n: int) -> int:
     """An integer as a natural number: 0, -1, 1, -2 and 2 are 0, 1, 2, 3 and 4."""
     return 2 * n if n >= 0 else -2 * n - 1
 
 
-@compiled
 def integer(n: int) -> int:
     """The integer that `natural` made a natural number."""
     return n >> 1 if n & 1 == 0 else -((n + 1) >> 1)

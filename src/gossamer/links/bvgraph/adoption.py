@@ -15,9 +15,9 @@ import numpy as np
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY, codes, properties
+from gossamer.links.bvgraph.codes import WORD_BITS, WORD_BYTES
 from gossamer.links.bvgraph.files import (
     CHUNK,
-    WORD_BYTES,
     ZERO_IN_GAMMA,
     BitFile,
     BvGraph,
@@ -47,7 +47,7 @@ def adopt_graph(source: Path, target: Path) -> BvGraph:
     bits, copied = Path(with_ending(source, ".graph")), with_ending(target, ".graph")
     _copy_to_words(bits, Path(copied))
     words = map_words(copied)
-    size = codes.WORD_BITS * words.size
+    size = WORD_BITS * words.size
     if found.nodes > size:  # each takes at least a bit
         raise _damage_error(bits, f"it is too short for {found.nodes:,} nodes")
     if found.arcs > max(ALWAYS_ARCS, ARCS_PER_BIT * size):

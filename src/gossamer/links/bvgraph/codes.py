@@ -19,172 +19,150 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gossamer.links.bvgraph.compiled import compiled, leading_zeros, swap_bytes
+from gossamer.links.native import native
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    import numpy as np
     import numpy.typing as npt
 
     Words: TypeAlias = npt.NDArray[np.uint64]
     Numbers: TypeAlias = npt.NDArray[np.int64]
 
 WORD_BITS = 64
+WORD_BYTES = 8
 BROKEN = -1
 """The position after a code that no writer makes."""
 MAX_UNARY = 1 << 20
 """The largest number read in unary: the distance to a reference, or the exponent of a code."""
-MAX_EXPONENT = 62
+MAX_EXPONENT = 61
 """The largest exponent of a γ or ζ code that is read: enough for numbers up to 2^56."""
+MAX_NUMBER = 1 << 61
+"""The largest number of a node that is read. Its sum with any code fits into 64 bits."""
+_ONES = (1 << WORD_BITS) - 1
 
-_LITTLE = sys.byteorder == "little"
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
-
-@compiled
-def native(word: np.uint64) -> np.uint64:
+def _swapped(word: int) -> int:
     """A word of a stream as a number whose most significant bit comes first, and back."""
-    return swap_bytes(word) if _LITTLE else word
+    return int.from_bytes(int(word).to_bytes(WORD_BYTES, sys.byteorder), "big")
 
 
-@compiled
-def write_bits(words: Words, at: int, value: np.uint64, width: int) -> int:
+def write_bits(words: Words, at: int, value: int, width: int) -> int:
     """Write the last `width` bits of a value, whose others are zero. Words begin as zeros."""
     word, free = at >> 6, WORD_BITS - (at & 63)
+    if not width:
+        return at
     if width <= free:
-        words[word] |= native(value << np.uint64(free - width)) if width else _ZERO
+        words[word] |= _swapped(value << (free - width))
     else:
         rest = width - free
-        words[word] |= native(value >> np.uint64(rest))
-        words[word + 1] |= native(value << np.uint64(WORD_BITS - rest))
+        words[word] |= _swapped(value >> rest)
+        words[word + 1] |= _swapped(value << (WORD_BITS - rest) & _ONES)
     return at + width
 
 
-@compiled
-def peek_bits(words: Words, at: int) -> np.uint64:
+def peek_bits(words: Words, at: int) -> int:
     """The 64 bits from a position on."""
-    word, bit = at >> 6, np.uint64(at & 63)
-    first = native(words[word]) if word < words.size else _ZERO
-    if bit == _ZERO:
+    word, bit, size = at >> 6, at & 63, len(words)
+    first = _swapped(words[word]) if 0 <= word < size else 0
+    if not bit:
         return first
-    second = native(words[word + 1]) if word + 1 < words.size else _ZERO
-    return (first << bit) | (second >> (np.uint64(WORD_BITS) - bit))
+    second = _swapped(words[word + 1]) if -1 <= word < size - 1 else 0
+    return (first << bit) & _ONES | second >> (WORD_BITS - bit)
 
 
-@compiled
-def read_bits(words: Words, at: int, width: int) -> int:
-    """A number of `width` bits, at most 63."""
-    return int(np.int64(peek_bits(words, at) >> np.uint64(WORD_BITS - width))) if width else 0
+def leading_zeros(word: int) -> int:
+    return WORD_BITS - word.bit_length()
 
 
-@compiled
 def write_unary(words: Words, at: int, n: int) -> int:
-    return write_bits(words, at + n, _ONE, 1)
+    return write_bits(words, at + n, 1, 1)
 
 
-@compiled
 def read_unary(words: Words, at: int) -> tuple[int, int]:
     """A number in unary, and the position after it."""
-    zeros = leading_zeros(peek_bits(words, at))
-    if zeros < WORD_BITS:
-        return zeros, at + zeros + 1
-    n = WORD_BITS
-    while n < MAX_UNARY:
+    n = zeros = leading_zeros(peek_bits(words, at))
+    while zeros == WORD_BITS and n < MAX_UNARY:
         zeros = leading_zeros(peek_bits(words, at + n))
         n += zeros
-        if zeros < WORD_BITS:
-            return n, at + n + 1
-    return 0, BROKEN
+    return (n, at + n + 1) if zeros < WORD_BITS else (0, BROKEN)
 
 
-@compiled
 def exponent(n: int) -> int:
     """The number of bits of n + 1, less one."""
-    return 63 - leading_zeros(np.uint64(n + 1))
+    return (n + 1).bit_length() - 1
 
 
-@compiled
 def gamma_bits(n: int) -> int:
     return 2 * exponent(n) + 1
 
 
-@compiled
 def write_gamma(words: Words, at: int, n: int) -> int:
     bits = exponent(n)
-    return write_bits(words, at + bits, np.uint64(n + 1), bits + 1)
+    return write_bits(words, at + bits, n + 1, bits + 1)
 
 
-@compiled
 def read_gamma(words: Words, at: int) -> tuple[int, int]:
     """A number in γ, and the position after it."""
     ahead = peek_bits(words, at)
-    exponent = leading_zeros(ahead)
-    if exponent > MAX_EXPONENT:
+    bits = leading_zeros(ahead)
+    if at < 0 or bits > MAX_EXPONENT:
         return 0, BROKEN
-    after = at + 2 * exponent + 1
-    if 2 * exponent < WORD_BITS:  # the code is in these bits
-        return int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - 2 * exponent))) - 1, after
-    return read_bits(words, at + exponent, exponent + 1) - 1, after
+    if 2 * bits < WORD_BITS:  # the code is in these bits
+        value = ahead >> (WORD_BITS - 1 - 2 * bits)
+    else:
+        value = peek_bits(words, at + bits) >> (WORD_BITS - 1 - bits)
+    return value - 1, at + 2 * bits + 1
 
 
-@compiled
-def zeta_lengths(k: int) -> Numbers:
-    """The bits of a number in ζ_k, by its exponent."""
-    found = np.empty(WORD_BITS, np.int64)
-    for bits in range(WORD_BITS):
-        h = bits // k
-        found[bits] = h + h * k + k + (bits > h * k)
-    return found
+def zeta_bits(n: int, k: int) -> int:
+    bits = exponent(n)
+    h = bits // k
+    return h + h * k + k + (bits > h * k)
 
 
-@compiled
 def write_zeta(words: Words, at: int, n: int, k: int) -> int:
-    value = np.uint64(n + 1)
-    h = exponent(n) // k
-    low, width = _ONE << np.uint64(h * k), h * k + k
+    value, h = n + 1, exponent(n) // k
+    low, width = 1 << (h * k), h * k + k
     at = write_unary(words, at, h)
-    if value - low < low:
+    if value < 2 * low:
         return write_bits(words, at, value - low, width - 1)
     return write_bits(words, at, value, width)
 
 
-@compiled
 def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
     """A number in ζ_k, and the position after it."""
-    ahead = peek_bits(words, at)
-    h = leading_zeros(ahead)
-    if h * k + k > MAX_EXPONENT:  # which no unary code of more than 64 bits satisfies either
+    h = leading_zeros(peek_bits(words, at))
+    if at < 0 or h * k + k > MAX_EXPONENT:  # which no unary code of 64 bits satisfies either
         return 0, BROKEN
-    low = 1 << (h * k)
-    width = h * k + k - 1
     at += h + 1
-    if h + 2 + width > WORD_BITS:
-        ahead = peek_bits(words, at)  # the code ends beyond these bits
-    else:
-        ahead <<= np.uint64(h + 1)
-    short = int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - width))) >> 1
-    if short < low:
-        return short + low - 1, at + width
-    return int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - width))) - 1, at + width + 1
+    width = h * k + k - 1
+    value = peek_bits(words, at) >> (WORD_BITS - 1 - width)
+    low = 1 << (h * k)
+    if value >> 1 < low:
+        return (value >> 1) + low - 1, at + width
+    return value - 1, at + width + 1
 
 
-@compiled
+@native
 def copy_bits(words: Words, at: int, source: Words, begin: int, bits: int) -> int:
     """Append bits of another stream, from its position `begin` on."""
-    done = 0
-    while done < bits:
+    if min(at, begin, bits) < 0 or at + bits > WORD_BITS * len(words):
+        raise ValueError("copy_bits: more bits than there is room for")
+    for done in range(0, bits, WORD_BITS):
         width = min(WORD_BITS, bits - done)
-        value = peek_bits(source, begin + done) >> np.uint64(WORD_BITS - width)
+        value = peek_bits(source, begin + done) >> (WORD_BITS - width)
         write_bits(words, at + done, value, width)
-        done += width
     return at + bits
 
 
-@compiled
+@native
 def write_gammas(words: Words, at: int, numbers: Numbers) -> int:
+    if not all(0 <= n <= MAX_NUMBER for n in numbers):
+        raise ValueError("write_gammas: a number that has no code")
+    if not 0 <= at <= WORD_BITS * len(words) - sum(map(gamma_bits, numbers)):
+        raise ValueError("write_gammas: more bits than there is room for")
     for n in numbers:
         at = write_gamma(words, at, n)
     return at

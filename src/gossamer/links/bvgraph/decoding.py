@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gossamer.links.bvgraph import integer
-from gossamer.links.bvgraph.codes import BROKEN, read_gamma, read_unary, read_zeta
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.bvgraph import check_shape, integer
+from gossamer.links.bvgraph.codes import BROKEN, MAX_NUMBER, read_gamma, read_unary, read_zeta
+from gossamer.links.native import are_starts, native
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers, Words
 
 
-@compiled
+@native
 def decode_rows(
     words: Words,
     at: int,
@@ -34,27 +32,24 @@ def decode_rows(
     The first `have` rows are decoded already; `first` is the node of the first of these. BROKEN
     also if there are more arcs than `targets` has room for.
     """
-    spare = np.empty(64, np.int64)
-    for n in range(have, starts.size - 1):
+    check_shape(window, min_interval, zeta)
+    if min(at, first, have) < 0 or not are_starts(starts[: have + 1], len(targets)):
+        raise ValueError("decode_rows: rows that are not inside their array")
+    for n in range(have, len(starts) - 1):
         degree, distance, at = read_header(words, at, window)
         begin = starts[n]
-        if at < 0 or distance > n or degree > targets.size - begin:
+        if at < 0 or distance > n or degree > len(targets) - begin:
             return BROKEN
-        if 2 * degree > spare.size:
-            spare = np.empty(3 * degree, np.int64)
         starts[n + 1] = begin + degree
         reference = targets[starts[n - distance] : starts[n - distance + 1]]
         row = targets[begin : begin + degree]
-        copies = reference if distance else reference[:0]
-        at = decode_successors(
-            words, at, first + n, copies, distance > 0, min_interval, zeta, row, spare
-        )
+        copies = reference if distance else None
+        at = decode_successors(words, at, first + n, copies, min_interval, zeta, row)
         if at < 0:
             return BROKEN
     return at
 
 
-@compiled
 def read_header(words: Words, at: int, window: int) -> tuple[int, int, int]:
     """The outdegree of a row, the distance of its reference, and the position after both."""
     degree, at = read_gamma(words, at)
@@ -64,44 +59,39 @@ def read_header(words: Words, at: int, window: int) -> tuple[int, int, int]:
     return degree, distance, at
 
 
-@compiled
 def decode_successors(
     words: Words,
     at: int,
     node: int,
-    reference: Numbers,
-    refers: bool,
+    reference: Numbers | None,
     min_interval: int,
     zeta: int,
     row: Numbers,
-    spare: Numbers,
 ) -> int:
     """Decode a row, all of whose length is known, and return the position after it, or BROKEN.
 
-    `refers`: whether it refers to another one, which is `reference`. `spare`: a place to work, of
-    twice its length.
+    `reference`: the row to which it refers, if to any.
     """
-    copied = intervals = 0
-    if refers and row.size:
+    copied = 0
+    if reference is not None and len(row):
         copied, at = _copy_blocks(words, at, reference, row)
-    left = row.size - copied
+    left = len(row) - copied
+    intervals: list[int] = []
     if at >= 0 and left and min_interval:
-        intervals, at = _read_intervals(words, at, node, min_interval, spare[:left])
-    if at < 0 or not left:
-        return at
-    residuals = spare[left : 2 * left - intervals]
+        intervals, at = _read_intervals(words, at, node, min_interval, left)
+    residuals = []
     value = 0
-    for n in range(residuals.size):
+    for n in range(left - len(intervals) if at >= 0 else 0):
         gap, at = read_zeta(words, at, zeta)
         value = value + gap + 1 if n else node + integer(gap)
-        if at < 0 or value < 0:
+        if at < 0 or not 0 <= value <= MAX_NUMBER:
             return BROKEN
-        residuals[n] = value
-    _merge_ascending(row, copied, spare[:intervals], residuals)
+        residuals.append(value)
+    if at >= 0 and left:
+        _merge_ascending(row, copied, intervals, residuals)
     return at
 
 
-@compiled
 def _copy_blocks(words: Words, at: int, reference: Numbers, row: Numbers) -> tuple[int, int]:
     """Copy the blocks into `row`; return the number of successors, and the position after them."""
     blocks, at = read_gamma(words, at)
@@ -109,48 +99,44 @@ def _copy_blocks(words: Words, at: int, reference: Numbers, row: Numbers) -> tup
     for block in range(blocks + 1):
         if at < 0:
             return 0, BROKEN
-        end = reference.size
+        end = len(reference)
         if block < blocks:
             run, at = read_gamma(words, at)
             end = begin + run + (block > 0)
-        if end > reference.size:
+        if at < 0 or end > len(reference):
             return 0, BROKEN
         if block & 1 == 0:
-            if count + end - begin > row.size:
+            if count + end - begin > len(row):
                 return 0, BROKEN
-            for n in range(begin, end):
-                row[count] = reference[n]
-                count += 1
+            row[count : count + end - begin] = reference[begin:end]
+            count += end - begin
         begin = end
     return count, at
 
 
-@compiled
 def _read_intervals(
-    words: Words, at: int, node: int, min_interval: int, found: Numbers
-) -> tuple[int, int]:
-    """Put the successors of the intervals into `found`; return their number, and the position."""
+    words: Words, at: int, node: int, min_interval: int, most: int
+) -> tuple[list[int], int]:
+    """The successors of the intervals, of which there are not more than `most`; the position."""
     intervals, at = read_gamma(words, at)
-    count = before = 0
+    found: list[int] = []
+    before = 0
     for interval in range(intervals):
-        gap, at = read_gamma(words, at) if at >= 0 else (0, BROKEN)
-        length, at = read_gamma(words, at) if at >= 0 else (0, BROKEN)
-        start = before + gap + 1 if interval else node + integer(gap)
+        gap, at = read_gamma(words, at)
+        length, at = read_gamma(words, at)
         length += min_interval
-        if at < 0 or start < 0 or length > found.size - count:
-            return 0, BROKEN
-        for n in range(length):
-            found[count] = start + n
-            count += 1
+        start = before + gap + 1 if interval else node + integer(gap)
+        if at < 0 or not 0 <= start <= MAX_NUMBER or length > most - len(found):
+            return [], BROKEN
+        found += range(start, start + length)
         before = start + length
-    return count, at
+    return found, at
 
 
-@compiled
-def _merge_ascending(row: Numbers, copied: int, intervals: Numbers, residuals: Numbers) -> None:
-    """Merge two sorted arrays into a row that begins with a third one, from the end on."""
-    i, j, k = copied - 1, intervals.size - 1, residuals.size - 1
-    for at in range(row.size - 1, -1, -1):
+def _merge_ascending(row: Numbers, copied: int, intervals: list[int], residuals: list[int]) -> None:
+    """Merge two sorted lists into a row that begins with a third one, from the end on."""
+    i, j, k = copied - 1, len(intervals) - 1, len(residuals) - 1
+    for at in range(len(row) - 1, -1, -1):
         if k >= 0 and (j < 0 or residuals[k] > intervals[j]) and (i < 0 or residuals[k] > row[i]):
             row[at] = residuals[k]
             k -= 1

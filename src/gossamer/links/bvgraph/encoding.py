@@ -7,29 +7,31 @@ are all in γ, up to the residuals, which are in ζ.
 
 from __future__ import annotations
 
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.links.bvgraph import natural
+from gossamer.links.bvgraph import check_shape, natural
 from gossamer.links.bvgraph.codes import (
-    exponent,
+    WORD_BITS,
     gamma_bits,
     write_gamma,
     write_unary,
     write_zeta,
-    zeta_lengths,
+    zeta_bits,
 )
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.native import are_starts, native
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gossamer.links.bvgraph.codes import Numbers, Words
 
 MAX_CODE_BITS = 256
 """More bits than an outdegree and a reference take."""
 
 
-@compiled
 def encode_rows(
     first: int,
     starts: Numbers,
@@ -44,139 +46,124 @@ def encode_rows(
 
     No row refers to one before `first`. `ends` receives the position after each row.
     """
-    most = 1
-    for n in range(ends.size):
-        most = max(most, starts[n + 1] - starts[n])
     words = np.zeros(targets.size // 4 + ends.size + MAX_CODE_BITS, np.uint64)
-    best, tried = np.empty(2 * most + 8, np.int64), np.empty(2 * most + 8, np.int64)
-    extras = np.empty(most, np.int64)
-    chains = np.zeros(ends.size, np.int64)  # the number of references from each row on
-    lengths = zeta_lengths(zeta)
-    at = 0
-    for n in range(ends.size):
+    chains = np.zeros(ends.size, np.int64)
+    how = first, starts, targets, window, max_references, min_interval, zeta
+    row = at = 0
+    while True:
+        row, at = fill_words(*how, row, at, chains, ends, words)
+        if row == ends.size:
+            return words, at
+        words = np.concatenate((words, np.zeros_like(words)))
+
+
+@native
+def fill_words(
+    first: int,
+    starts: Numbers,
+    targets: Numbers,
+    window: int,
+    max_references: int,
+    min_interval: int,
+    zeta: int,
+    row_number: int,
+    at: int,
+    chains: Numbers,
+    ends: Numbers,
+    words: Words,
+) -> tuple[int, int]:
+    """Encode the rows from `row_number` on, until there is no room for one.
+
+    Returns the number of rows that are encoded, and the position after them. `chains` receives the
+    number of references from each row on.
+    """
+    check_shape(window, min_interval, zeta)
+    if len(starts) != len(ends) + 1 or not _are_rows(starts, targets):
+        raise ValueError("fill_words: rows that do not ascend in their array")
+    for n in range(row_number, len(ends)):
         row = targets[starts[n] : starts[n + 1]]
-        extras[: row.size] = row
-        gammas, total = _list_rest(first + n, extras[: row.size], min_interval, best, 0)
-        bits = 1 + _count_bits(best, gammas, total, lengths)
-        chosen = 0
-        for distance in range(1, min(window, n) + 1 if row.size else 0):
+        best, chosen = _Described([], first + n, row, min_interval), 0
+        bits = 1 + best.count_bits(zeta)
+        for distance in range(1, min(window, n) + 1 if len(row) else 0):
             other = n - distance
             reference = targets[starts[other] : starts[other + 1]]
-            if chains[other] >= max_references or not reference.size:
+            if chains[other] >= max_references or not len(reference):
                 continue
-            count, left = _list_blocks(row, reference, tried, extras)
-            if left == row.size:  # nothing is copied, and the same bits follow
+            blocks, extras = _list_blocks(row, reference)
+            if len(extras) == len(row):  # nothing is copied, and the same bits follow
                 continue
-            count, size = _list_rest(first + n, extras[:left], min_interval, tried, count)
-            needed = distance + 1 + _count_bits(tried, count, size, lengths)
+            tried = _Described(blocks, first + n, extras, min_interval)
+            needed = distance + 1 + tried.count_bits(zeta)
             if needed < bits:
-                best, tried = tried, best
-                chosen, bits, gammas, total = distance, needed, count, size
+                best, chosen, bits = tried, distance, needed
+        if at + bits + MAX_CODE_BITS > WORD_BITS * len(words):
+            return n, at
         chains[n] = chains[n - chosen] + 1 if chosen else 0
-        if at + bits + MAX_CODE_BITS > 64 * words.size:
-            words = np.concatenate((words, np.zeros(words.size + bits // 64, np.uint64)))
-        at = write_gamma(words, at, row.size)
-        if row.size and window:
+        at = write_gamma(words, at, len(row))
+        if len(row) and window:
             at = write_unary(words, at, chosen)
-        at = ends[n] = _write_values(words, at, best, gammas, total, zeta)
-    return words, at
+        at = ends[n] = best.write(words, at, zeta)
+    return len(ends), at
 
 
-@compiled
-def _write_values(
-    words: Words, at: int, values: Numbers, gammas: int, total: int, zeta: int
-) -> int:
-    for value in values[:gammas]:
-        at = write_gamma(words, at, value)
-    for value in values[gammas:total]:
-        at = write_zeta(words, at, value, zeta)
-    return at
+def _are_rows(starts: Numbers, targets: Numbers) -> bool:
+    return are_starts(starts, len(targets)) and all(
+        before < target
+        for begin, end in pairwise(starts)
+        for before, target in pairwise([-1, *targets[begin:end]])
+    )
 
 
-@compiled
-def _count_bits(values: Numbers, gammas: int, total: int, zeta_lengths: Numbers) -> int:
-    bits = 0
-    for value in values[:gammas]:
-        bits += gamma_bits(value)
-    for value in values[gammas:total]:
-        bits += zeta_lengths[exponent(value)]
-    return bits
+class _Described:
+    """The numbers that describe a row, after its blocks."""
+
+    def __init__(
+        self, blocks: Iterable[int], node: int, extras: Iterable[int], min_interval: int
+    ) -> None:
+        """`extras`: what is not copied."""
+        self._in_gamma = [*blocks]
+        extras = [*extras]
+        if extras and min_interval:
+            intervals, extras = _list_intervals(node, extras, min_interval)
+            self._in_gamma += intervals
+        gaps = (after - before - 1 for before, after in pairwise(extras))
+        self._in_zeta = [natural(extras[0] - node), *gaps] if extras else []
+
+    def count_bits(self, zeta: int) -> int:
+        in_zeta = sum(zeta_bits(value, zeta) for value in self._in_zeta)
+        return sum(map(gamma_bits, self._in_gamma)) + in_zeta
+
+    def write(self, words: Words, at: int, zeta: int) -> int:
+        for value in self._in_gamma:
+            at = write_gamma(words, at, value)
+        for value in self._in_zeta:
+            at = write_zeta(words, at, value, zeta)
+        return at
 
 
-@compiled
-def _list_blocks(
-    row: Numbers, reference: Numbers, values: Numbers, extras: Numbers
-) -> tuple[int, int]:
-    """Put the blocks into `values`, and what is not copied into `extras`; return both numbers.
-
-    What comes next in two rows is hard to predict, so a step has no branches: it writes what it may
-    have to, and counts it if it had to.
-    """
-    count, left, i, j, run = 1, 0, 0, 0, 0
-    copying = 1
-    while i < row.size and j < reference.size:
-        ours, theirs = row[i], reference[j]
-        extras[left] = ours
-        left += ours < theirs
-        is_passed = int(theirs <= ours)
-        turns = is_passed & int(copying != (ours == theirs))
-        values[count] = run - (count > 1)
-        count += turns
-        run = run * (1 - turns) + is_passed
-        copying ^= turns
-        i += ours <= theirs
-        j += is_passed
-    if copying and j < reference.size:
-        values[count] = run - (count > 1)
-        count += 1
-    values[0] = count - 1
-    rest = row.size - i
-    extras[left : left + rest] = row[i:]
-    return count, left + rest
+def _list_blocks(row: Numbers, reference: Numbers) -> tuple[list[int], list[int]]:
+    """The number of blocks and their lengths, and what is not copied."""
+    ours, theirs = set(row), set(reference)
+    runs = [len([*run]) for _, run in groupby(reference, ours.__contains__)]
+    written = runs[:-1] if reference[0] in ours else [0, *runs[:-1]]
+    blocks = [len(written), *written[:1], *(run - 1 for run in written[1:])]
+    return blocks, [target for target in row if target not in theirs]
 
 
-@compiled
-def _list_rest(
-    node: int, extras: Numbers, min_interval: int, values: Numbers, count: int
-) -> tuple[int, int]:
-    """Append what is not copied of a row to `count` values; it is overwritten.
-
-    Returns how many values are in γ, and how many there are.
-    """
-    left = extras.size
-    if left and min_interval:
-        count, left = _list_intervals(node, extras, min_interval, values, count)
-    if left:
-        values[count] = natural(extras[0] - node)
-    for n in range(1, left):
-        values[count + n] = extras[n] - extras[n - 1] - 1
-    return count, count + left
-
-
-@compiled
-def _list_intervals(
-    node: int, extras: Numbers, min_interval: int, values: Numbers, count: int
-) -> tuple[int, int]:
-    """Append the intervals to `values`, and keep the residuals in `extras`; return both numbers."""
-    number = count
-    count += 1
-    values[number] = 0
-    left = start = 0
-    before = -1
-    while start < extras.size:
-        end = start + 1
-        while end < extras.size and extras[end] == extras[end - 1] + 1:
-            end += 1
-        if end - start >= min_interval:
-            first = extras[start]
-            values[count] = first - before - 1 if values[number] else natural(first - node)
-            values[count + 1] = end - start - min_interval
-            values[number] += 1
-            count += 2
-            before = first + end - start
+def _list_intervals(node: int, extras: list[int], min_interval: int) -> tuple[list[int], list[int]]:
+    """The number of intervals with the numbers that describe them, and the residuals."""
+    intervals: list[int] = []
+    residuals: list[int] = []
+    before = 0
+    for _, run in groupby(enumerate(extras), lambda placed: placed[1] - placed[0]):
+        consecutive = [target for _, target in run]
+        if len(consecutive) >= min_interval:
+            first = consecutive[0]
+            intervals += (
+                first - before - 1 if intervals else natural(first - node),
+                len(consecutive) - min_interval,
+            )
+            before = consecutive[-1] + 1
         else:
-            for n in range(start, end):
-                extras[left] = extras[n]
-                left += 1
-        start = end
-    return count, left
+            residuals += consecutive
+    return [len(intervals) // 2, *intervals], residuals

@@ -21,6 +21,7 @@ import numpy as np
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import ORIGINAL, REMEDY, Shape, codes, offsets, properties
+from gossamer.links.bvgraph.codes import WORD_BITS, WORD_BYTES
 from gossamer.links.bvgraph.decoding import decode_rows
 from gossamer.links.bvgraph.encoding import encode_rows
 from gossamer.links.bvgraph.properties import Properties
@@ -39,7 +40,6 @@ CHUNK = 4_096
 from the original's size."""
 SAMPLED = 64
 """Offsets are found from every SAMPLED-th one, which are held in memory."""
-WORD_BYTES = 8
 BUFFER_WORDS = 1 << 17
 KEPT = 64
 """Rows to which others may refer are kept: at most so many times the successors read at a time."""
@@ -64,9 +64,9 @@ class BitFile:
         self._at = 0
 
     def append(self, words: Words, begin: int, bits: int) -> None:
-        if self._at + bits > codes.WORD_BITS * (self._words.size - 1):
+        if self._at + bits > WORD_BITS * (self._words.size - 1):
             self._flush()
-        if bits > codes.WORD_BITS * (self._words.size - 2):
+        if bits > WORD_BITS * (self._words.size - 2):
             self._words = np.concatenate([self._words[:1], np.zeros(bits // 64 + 2, np.uint64)])
         self._at = codes.copy_bits(self._words, self._at, words, begin, bits)
 
@@ -158,13 +158,13 @@ class BvGraph:
         )
         self.words = map_words(with_ending(base, ".graph"))
         self.offsets = map_words(with_ending(base, ".offsets"))
-        if self.nodes > codes.WORD_BITS * self.offsets.size:  # each takes at least a bit
+        if self.nodes > WORD_BITS * self.offsets.size:  # each takes at least a bit
             raise self._damage_error()
 
     @cached_property
     def _samples(self) -> Numbers:
         """The positions of some rows, for which all offsets are read."""
-        last = codes.WORD_BITS * self.words.size
+        last = WORD_BITS * self.words.size
         found = offsets.sample_offsets(self.offsets, self.nodes, SAMPLED, last)
         if not 0 <= int(found[-1, 0]) <= last:
             raise self._damage_error()
@@ -189,13 +189,7 @@ class BvGraph:
 
     def successors(self, node: int) -> Numbers:
         """The successors of a node, ascending."""
-        window, _, *rest = self.shape
-        row, is_whole = offsets.read_row(
-            self.words, self.offsets, self._samples, SAMPLED, node, self.nodes, window, *rest
-        )
-        if not is_whole:
-            raise self._damage_error()
-        return row
+        return self.rows_of(np.array([node])).targets
 
     def rows_of(self, nodes: Numbers) -> Csr:
         """The rows of some nodes, in their order."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.links.bvgraph.codes import BROKEN, read_gamma, read_zeta
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.bvgraph import check_shape
+from gossamer.links.bvgraph.codes import BROKEN, WORD_BITS, read_gamma, read_zeta
 from gossamer.links.bvgraph.decoding import read_header
+from gossamer.links.native import native
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers, Words
 
 
-@compiled
+@native
 def measure_rows(
     words: Words,
     at: int,
@@ -34,23 +35,25 @@ def measure_rows(
     `recent`: the outdegree of node n at n modulo its size, for the last `window` nodes, which is
     brought up to date. Returns the position after the rows, or BROKEN, and the number of arcs.
     """
+    check_shape(window, min_interval, zeta)
+    if min(at, first) < 0 or len(recent) <= window:
+        raise ValueError("measure_rows: no place for the last rows")
     arcs = 0
-    for n in range(lengths.size):
+    for n in range(len(lengths)):
         node, begin = first + n, at
         degree, distance, at = read_header(words, at, window)
         if at < 0 or degree > nodes or distance > min(window, node):
             return BROKEN, 0
-        of_reference = recent[(node - distance) % recent.size] if distance else 0
+        of_reference = recent[(node - distance) % len(recent)] if distance else 0
         at = _row_end(words, at, degree, of_reference, distance > 0, min_interval, zeta)
-        if at < 0 or at > 64 * words.size:
+        if at < 0 or at > WORD_BITS * len(words):
             return BROKEN, 0
-        recent[node % recent.size] = degree
+        recent[node % len(recent)] = degree
         lengths[n] = at - begin
         arcs += degree
     return at, arcs
 
 
-@compiled
 def _row_end(
     words: Words,
     at: int,
@@ -68,8 +71,8 @@ def _row_end(
     if at >= 0 and left > 0 and min_interval:
         intervals, at = read_gamma(words, at)
         for _ in range(intervals):
-            _, at = read_gamma(words, at) if at >= 0 else (0, BROKEN)
-            length, at = read_gamma(words, at) if at >= 0 else (0, BROKEN)
+            _, at = read_gamma(words, at)
+            length, at = read_gamma(words, at)
             if at < 0 or length > left - min_interval:
                 return BROKEN
             left -= length + min_interval
@@ -82,13 +85,12 @@ def _row_end(
     return at
 
 
-@compiled
 def _count_copied(words: Words, at: int, of_reference: int) -> tuple[int, int]:
     """The number of successors that are copied of a row with so many, and the position."""
     blocks, at = read_gamma(words, at)
     copied = end = 0
     for block in range(blocks):
-        run, at = read_gamma(words, at) if at >= 0 else (0, BROKEN)
+        run, at = read_gamma(words, at)
         run += block > 0
         end += run
         if at < 0 or end > of_reference:

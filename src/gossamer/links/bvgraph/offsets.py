@@ -8,112 +8,83 @@ the code after it; the last row has the numbers of bits of both files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer.links.bvgraph import decoding
-from gossamer.links.bvgraph.codes import BROKEN, read_gamma
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.bvgraph import check_shape, decoding
+from gossamer.links.bvgraph.codes import BROKEN, WORD_BITS, read_gamma
+from gossamer.links.native import are_starts, native
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gossamer.links.bvgraph.codes import Numbers, Words
 
 
-@compiled
+FEW = 16
+"""Successors per row for which there is room at first."""
+
+
 def sample_offsets(offsets: Words, nodes: int, step: int, last: int) -> Numbers:
     """The samples of a file of offsets, none of which is after the position `last`.
 
     If the file is broken, their last offset is BROKEN.
     """
     samples = np.zeros((nodes // step + 2, 2), np.int64)
+    fill_samples(offsets, nodes, step, last, samples)
+    return samples
+
+
+@native
+def fill_samples(offsets: Words, nodes: int, step: int, last: int, samples: Numbers) -> None:
+    if nodes < 0 or step < 1 or len(samples) != 2 * (nodes // step + 2):
+        raise ValueError("fill_samples: no place for the samples")
     row, at = read_gamma(offsets, 0)
     for node in range(nodes):
         if node % step == 0:
-            samples[node // step, 0], samples[node // step, 1] = row, at
-        if at < 0 or at > 64 * offsets.size or not 0 <= row <= last:  # the sum may overflow
+            place = 2 * (node // step)
+            samples[place], samples[place + 1] = row, at
+        if at < 0 or at > WORD_BITS * len(offsets) or row > last:
             row = BROKEN
             break
         length, at = read_gamma(offsets, at)
         row += length
-    samples[-1, 0], samples[-1, 1] = row, at
-    if at < 0 or at > 64 * offsets.size:
-        samples[-1, 0] = BROKEN
-    return samples
+    is_whole = 0 <= at <= WORD_BITS * len(offsets)
+    samples[-2], samples[-1] = row if is_whole else BROKEN, at
 
 
-@compiled
-def row_offset(offsets: Words, samples: Numbers, step: int, node: int) -> int:
-    """The position of a node's row."""
-    row, at = samples[node // step, 0], samples[node // step, 1]
+def _places(offsets: Words, samples: Numbers, step: int, node: int) -> Iterator[int]:
+    """The positions of the rows from a node on."""
+    place = 2 * (node // step)
+    if node < 0 or place >= len(samples):
+        raise ValueError("a node that the graph does not have")
+    row, at = samples[place], samples[place + 1]
     for _ in range(node % step):
         length, at = read_gamma(offsets, at)
         row += length
-    return int(row)
+    while True:
+        yield row
+        length, at = read_gamma(offsets, at)
+        row += length
 
 
-@compiled
+@native
+def row_offset(offsets: Words, samples: Numbers, step: int, node: int) -> int:
+    """The position of a node's row."""
+    return next(_places(offsets, samples, step, node))
+
+
+@native
 def read_outdegrees(
     words: Words, offsets: Words, samples: Numbers, step: int, first: int, degrees: Numbers
 ) -> None:
-    """Read the outdegrees of the nodes from `first` on."""
-    row, at = samples[first // step, 0], samples[first // step, 1]
-    for _ in range(first % step):
-        length, at = read_gamma(offsets, at)
-        row += length
-    for n in range(degrees.size):
-        degrees[n], _ = read_gamma(words, row)
-        length, at = read_gamma(offsets, at)
-        row += length
+    """Read the outdegrees of the nodes from `first` on, or BROKEN."""
+    for n, at in zip(range(len(degrees)), _places(offsets, samples, step, first), strict=False):
+        degree, after = read_gamma(words, at)
+        degrees[n] = degree if after >= 0 else BROKEN
 
 
-@compiled
-def read_row(
-    words: Words,
-    offsets: Words,
-    samples: Numbers,
-    step: int,
-    node: int,
-    most: int,
-    window: int,
-    min_interval: int,
-    zeta: int,
-) -> tuple[Numbers, bool]:
-    """The row of a node of a graph of `most` nodes, and whether it could be read.
-
-    The rows to which it refers are decoded before it, the farthest first.
-    """
-    rows = np.empty((4, 4), np.int64)  # node, outdegree, distance, position
-    count, other = 0, node
-    found = np.empty(0, np.int64)
-    while True:
-        if count == rows.shape[0]:
-            rows = np.concatenate((rows, np.empty_like(rows)))
-        at = row_offset(offsets, samples, step, other)
-        degree, distance, at = decoding.read_header(words, at, window)
-        if at < 0 or degree > most or distance > other:
-            return found, False
-        rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = other, degree, distance, at
-        count += 1
-        if not distance:
-            break
-        other -= distance
-    for n in range(count - 1, -1, -1):
-        other, degree, distance, at = rows[n]
-        before, found = found, np.empty(degree, np.int64)
-        spare = np.empty(2 * degree, np.int64)
-        at = decoding.decode_successors(
-            words, at, other, before, distance > 0, min_interval, zeta, found, spare
-        )
-        if at < 0:
-            return found[:0], False
-    for target in found:
-        if target >= most:
-            return found[:0], False
-    return found, True
-
-
-@compiled
 def read_rows(
     words: Words,
     offsets: Words,
@@ -125,18 +96,70 @@ def read_rows(
     min_interval: int,
     zeta: int,
 ) -> tuple[Numbers, Numbers, bool]:
-    """The rows of some nodes as those of a CSR matrix, and whether all could be read."""
+    """The rows of some nodes as those of a CSR matrix, and whether all could be read.
+
+    `most`: the number of nodes of the graph.
+    """
     starts = np.zeros(nodes.size + 1, np.int64)
-    targets = np.empty(16 * nodes.size, np.int64)
-    for n in range(nodes.size):
-        row, is_whole = read_row(
-            words, offsets, samples, step, nodes[n], most, window, min_interval, zeta
-        )
-        if not is_whole:
-            return starts, targets[:0], False
-        count = starts[n]
-        if count + row.size > targets.size:
-            targets = np.concatenate((targets[:count], np.empty(count + row.size, np.int64)))
-        targets[count : count + row.size] = row
-        starts[n + 1] = count + row.size
-    return starts, targets[: starts[-1]], True
+    targets = np.empty(FEW * nodes.size, np.int64)
+    done = 0
+    while True:
+        how = words, offsets, samples, step, nodes, most, window, min_interval, zeta
+        done = fill_rows(*how, done, starts, targets)
+        if done in {BROKEN, nodes.size}:
+            return starts, targets[: starts[-1]], done != BROKEN
+        more = np.empty(targets.size + FEW, np.int64)
+        targets = np.concatenate((targets[: starts[done]], more))
+
+
+@native
+def fill_rows(
+    words: Words,
+    offsets: Words,
+    samples: Numbers,
+    step: int,
+    nodes: Numbers,
+    most: int,
+    window: int,
+    min_interval: int,
+    zeta: int,
+    done: int,
+    starts: Numbers,
+    targets: Numbers,
+) -> int:
+    """Read the rows of the nodes after the first `done` ones, until `targets` has no room for one.
+
+    Returns how many are done then, or BROKEN. The rows to which a row refers are decoded before it,
+    the farthest first.
+    """
+    check_shape(window, min_interval, zeta)
+    if len(starts) != len(nodes) + 1 or not are_starts(starts[: done + 1], len(targets)):
+        raise ValueError("fill_rows: rows that are not inside their array")
+    for n in range(done, len(nodes)):
+        node = nodes[n]
+        chain: list[tuple[int, int, int, int]] = []
+        while not chain or chain[-1][2]:
+            at = next(_places(offsets, samples, step, node))
+            degree, distance, at = decoding.read_header(words, at, window)
+            if at < 0 or degree > most or distance > node:
+                return BROKEN
+            chain.append((node, degree, distance, at))
+            node -= distance
+        begin, size = starts[n], chain[0][1]
+        if size > len(targets) - begin:
+            return n
+        row = targets[begin : begin + size]
+        reference: Numbers | None = None
+        for place in range(len(chain) - 1, -1, -1):
+            node, degree, _, at = chain[place]
+            found: Any = np.empty(degree, np.int64).data if place else row
+            if (
+                decoding.decode_successors(words, at, node, reference, min_interval, zeta, found)
+                < 0
+            ):
+                return BROKEN
+            reference = found
+        if any(target >= most for target in row):
+            return BROKEN
+        starts[n + 1] = begin + size
+    return len(nodes)

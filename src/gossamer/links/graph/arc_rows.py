@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +85,7 @@ def merge_rows(parts: Sequence[ArcRows], first: int, last: int) -> ArcRows:
     return ArcRows(np.arange(first, last), starts, targets[:end], links[:end])
 
 
-@compiled
+@native
 def _copy_rows(
     rows: Numbers,
     starts: Numbers,
@@ -94,39 +96,34 @@ def _copy_rows(
     links_into: Numbers,
 ) -> None:
     """Copy rows to the first free places in those of the same nodes."""
-    for n in range(rows.size):
-        at = free[rows[n]]
-        size = starts[n + 1] - starts[n]
-        into[at : at + size] = targets[starts[n] : starts[n + 1]]
-        if links_into.size:
-            links_into[at : at + size] = links[starts[n] : starts[n + 1]]
-        free[rows[n]] = at + size
+    if not are_starts(starts, len(targets)) or not are_places(rows, len(free)):
+        raise ValueError("copy_rows: rows that are not inside their arrays")
+    for row, (begin, end) in zip(rows, pairwise(starts), strict=True):
+        at, after = free[row], free[row] + end - begin
+        into[at:after] = targets[begin:end]
+        if len(links_into):
+            links_into[at:after] = links[begin:end]
+        free[row] = after
 
 
-@compiled
+@native
 def _sort_rows(starts: Numbers, targets: Numbers, links: Numbers) -> None:
-    """Sort each row, with each target once, and close the gaps that this leaves."""
+    """Sort each row, with each target once, and close the gaps that this leaves.
+
+    The links of equal arcs are added up, unless `links` is empty.
+    """
+    if not are_starts(starts, len(targets)):
+        raise ValueError("sort_rows: rows that are not inside their arrays")
     at = begin = 0
-    for row in range(starts.size - 1):
+    for row in range(len(starts) - 1):
         end = starts[row + 1]
-        is_sorted = True
-        for n in range(begin + 1, end):
-            is_sorted &= targets[n - 1] < targets[n]
-        if not is_sorted and not links.size:
-            targets[begin:end].sort()
-        elif not is_sorted:
-            order = np.argsort(targets[begin:end])
-            targets[begin:end] = targets[begin:end][order]
-            links[begin:end] = links[begin:end][order]
-        first = at
+        counts = Counter[int]()
         for n in range(begin, end):
-            if at > first and targets[at - 1] == targets[n]:
-                if links.size:
-                    links[at - 1] += links[n]
-                continue
-            targets[at] = targets[n]
-            if links.size:
-                links[at] = links[n]
+            counts[targets[n]] += links[n] if len(links) else 1
+        for target in sorted(counts):
+            targets[at] = target
+            if len(links):
+                links[at] = counts[target]
             at += 1
         begin = end
         starts[row + 1] = at

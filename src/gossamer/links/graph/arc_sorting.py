@@ -6,17 +6,19 @@ order of the numbers of nodes, so arcs are sorted by counting.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph import arc_runs, task_files
 from gossamer.links.graph.arc_rows import number_rows
+from gossamer.links.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -62,55 +64,56 @@ def sort_run(task: RunToSort) -> Iterator[Row]:
         yield arc_runs.write_run(task.root, task.scratch, kind, task.number, numbered)
 
 
-@compiled
 def rows_of_arcs(sources: Indices, targets: Indices, nodes: int) -> tuple[Numbers, Indices]:
     """Sort arcs, which may be in any order and repeat, into the rows of all nodes.
 
-    Returns where rows begin, and their targets. This is a radix sort: by targets, then by sources.
+    Returns where rows begin, and their targets.
     """
-    starts = _row_starts(targets, nodes)
-    free = starts[:-1].copy()
-    by_target = np.empty(sources.size, np.int32)
-    for n in range(sources.size):
-        by_target[free[targets[n]]] = sources[n]
-        free[targets[n]] += 1
-    starts, rows = transpose_arcs(starts, by_target)
-    return starts, _drop_repeats(starts, rows)
+    starts, rows = np.empty(nodes + 1, np.int64), np.empty(sources.size, np.int32)
+    count = fill_rows_of_arcs(sources, targets, starts, rows)
+    return starts, rows[:count]
 
 
-@compiled
+@native
+def fill_rows_of_arcs(sources: Indices, targets: Indices, starts: Numbers, rows: Indices) -> int:
+    """Write where rows begin, and their targets; return the number of different arcs.
+
+    In C, this is a radix sort: by targets, then by sources.
+    """
+    nodes = len(starts) - 1
+    if not are_places(sources, nodes) or not are_places(targets, nodes):
+        raise ValueError("fill_rows_of_arcs: a node that does not exist")
+    arcs = sorted(set(zip(sources, targets, strict=True)))
+    _count_into_starts((source for source, _ in arcs), starts)
+    for at, (_, target) in enumerate(arcs):
+        rows[at] = target
+    return len(arcs)
+
+
 def transpose_arcs(starts: Numbers, targets: Indices) -> tuple[Numbers, Indices]:
     """Transpose the rows of all nodes."""
-    nodes = starts.size - 1
-    begins = _row_starts(targets, nodes)
-    free = begins[:-1].copy()
-    sources = np.empty(targets.size, np.int32)
-    for node in range(nodes):
-        for n in range(starts[node], starts[node + 1]):
-            sources[free[targets[n]]] = node
-            free[targets[n]] += 1
+    begins, sources = np.empty_like(starts), np.empty_like(targets)
+    fill_transposed(starts, targets, begins, sources)
     return begins, sources
 
 
-@compiled
-def _row_starts(ends: Indices, nodes: int) -> Numbers:
-    """Where the row of each node begins, if it has an arc for each time that it is among `ends`."""
-    starts = np.zeros(nodes + 1, np.int64)
-    for end in ends:
-        starts[end + 1] += 1
-    return starts.cumsum()
+@native
+def fill_transposed(starts: Numbers, targets: Indices, begins: Numbers, sources: Indices) -> None:
+    """Write where the transposed rows begin, and the sources of each."""
+    nodes = len(starts) - 1
+    if not are_starts(starts, len(targets)) or not are_places(targets, nodes):
+        raise ValueError("fill_transposed: rows that are not inside their arrays")
+    _count_into_starts(targets, begins)
+    places = [*begins]
+    for node, (begin, end) in enumerate(pairwise(starts)):
+        for target in targets[begin:end]:
+            sources[places[target]] = node
+            places[target] += 1
 
 
-@compiled
-def _drop_repeats(starts: Numbers, targets: Indices) -> Indices:
-    """Keep each target of a row, which are sorted, once; move the starts of rows accordingly."""
-    at = begin = 0
-    for row in range(starts.size - 1):
-        first, end = at, starts[row + 1]
-        for n in range(begin, end):
-            if at == first or targets[at - 1] != targets[n]:
-                targets[at] = targets[n]
-                at += 1
-        begin = end
-        starts[row + 1] = at
-    return targets[:at]
+def _count_into_starts(ends: Iterable[int], starts: Numbers) -> None:
+    """Write where the rows of nodes begin that have an arc for each time they are in `ends`."""
+    counts = Counter(ends)
+    starts[0] = 0
+    for node in range(len(starts) - 1):
+        starts[node + 1] = starts[node] + counts[node]

@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.links.bvgraph.compiled import compiled, count_ones
 from gossamer.links.graph import hyperball
 from gossamer.links.graph.names import url_column
 from gossamer.links.graph.row_windows import WindowedRows
 from gossamer.links.graph.stored_graph import open_graph
+from gossamer.links.native import native
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import CENTRALITY
 
@@ -100,51 +100,38 @@ def exact_harmonic(graph: Graph) -> Values:
     window = WindowedRows(graph).around(0)
     workers = os.cpu_count() or 1
     shares = np.linspace(0, graph.nodes, workers + 1, dtype=np.int64).tolist()
-    search = partial(_search_from, window.starts, window.targets)
+    search = partial(_search_shares, window.starts, window.targets)
     with ThreadPoolExecutor(workers) as threads:
         parts = list(threads.map(search, shares[:-1], shares[1:]))
     return sum(parts, start=np.zeros(graph.nodes))
 
 
-@compiled
-def _search_from(starts: Numbers, targets: Indices, begin: int, end: int) -> Values:
-    """What the nodes from `begin` to before `end` add to the centrality of each node.
+def _search_shares(starts: Numbers, targets: Indices, begin: int, end: int) -> Values:
+    """What the nodes from `begin` to before `end` add to the centrality of each node."""
+    values = np.zeros(starts.size - 1)
+    search_from(starts, targets, begin, end, values)
+    return values
+
+
+@native
+def search_from(starts: Numbers, targets: Indices, begin: int, end: int, values: Values) -> None:
+    """Add what some nodes add to the centrality of each node.
 
     Bit s of `seen` of a node is set if source s has reached it, and that of `fresh` if it did so by
     the last step.
     """
-    nodes = starts.size - 1
-    values = np.zeros(nodes)
-    seen, fresh, found = np.zeros((3, nodes), np.uint64)
-    here, there = np.empty((2, nodes), np.int64)
     for first in range(begin, end, SOURCES):
-        seen[:] = 0
-        count = min(SOURCES, end - first)
-        for source in range(count):
-            here[source] = first + source
-            seen[first + source] = fresh[first + source] = np.uint64(1) << np.uint64(source)
+        fresh = {source: 1 << source - first for source in range(first, min(first + SOURCES, end))}
+        seen = fresh.copy()
         steps = 0
-        while count:
+        while fresh:
             steps += 1
-            met = 0
-            for n in range(count):
-                node = here[n]
-                for at in range(starts[node], starts[node + 1]):
-                    target = targets[at]
-                    more = fresh[node] & ~seen[target]
-                    if more:
-                        if not found[target]:
-                            there[met] = target
-                            met += 1
-                        found[target] |= more
-
-            for n in range(count):
-                fresh[here[n]] = 0
-            for n in range(met):
-                node = there[n]
-                fresh[node] = found[node]
-                seen[node] |= found[node]
-                values[node] += count_ones(found[node]) / steps
-                found[node] = 0
-            here, there, count = there, here, met
-    return values
+            found = dict[int, int]()
+            for node, sources in fresh.items():
+                for target in targets[starts[node] : starts[node + 1]]:
+                    if more := sources & ~seen.get(target, 0):
+                        found[target] = found.get(target, 0) | more
+            for node, sources in found.items():
+                seen[node] = seen.get(node, 0) | sources
+                values[node] += sources.bit_count() / steps
+            fresh = found

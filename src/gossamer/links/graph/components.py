@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph.row_windows import WindowedRows, index_type
+from gossamer.links.native import native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +123,7 @@ def _strong_components(rows: WindowedRows, nodes: int) -> Components:
     return Components(numbers, np.bincount(numbers))
 
 
-@compiled
+@native
 def _search_components(
     first: int,
     starts: Numbers,
@@ -151,15 +151,15 @@ def _search_components(
     index, top, left, count, start = counters
     while True:
         if top == NONE:
-            while start < low.size and low[start] != 0:
+            while start < len(low) and low[start] != 0:
                 start += 1
-            if start == low.size:
+            if start == len(low):
                 return NONE
             top = start
             above[top] = below[top] = parent[top] = NONE
         node = top
         if low[node] == 0:
-            if not first <= node < first + starts.size - 1:
+            if not first <= node < first + len(starts) - 1:
                 counters[:] = np.array((index, top, left, count, start))
                 return int(node)
             index += 1
@@ -180,7 +180,6 @@ def _search_components(
                 low[before], heads[before] = low[node], False
 
 
-@compiled
 def _visit_node(
     node: int,
     row: Indices,
@@ -201,7 +200,6 @@ def _visit_node(
     return top
 
 
-@compiled
 def _put_on_top(node: int, top: int, above: Indices, below: Indices) -> None:
     """Put a node on top of the list, from where it is in it, if it is."""
     if above[node] != UNLISTED:  # another node is above it
@@ -212,7 +210,6 @@ def _put_on_top(node: int, top: int, above: Indices, below: Indices) -> None:
     above[node], below[node], above[top] = NONE, top, node
 
 
-@compiled
 def _complete_component(head: int, left: int, component: int, low: Indices, below: Indices) -> int:
     """Give a component its number: its head, and nodes on the stack; return the stack's top."""
     while left != NONE and low[left] >= low[head]:
@@ -223,10 +220,10 @@ def _complete_component(head: int, left: int, component: int, low: Indices, belo
     return left
 
 
-@compiled
+@native
 def _unite_linked_sets(first: int, starts: Numbers, targets: Indices, parents: Indices) -> None:
     """Unite the sets of linked nodes. The root of a set is its smallest node."""
-    for row in range(starts.size - 1):
+    for row in range(len(starts) - 1):
         for at in range(starts[row], starts[row + 1]):
             one, other = first + row, targets[at]
             while parents[one] != one:
@@ -238,17 +235,13 @@ def _unite_linked_sets(first: int, starts: Numbers, targets: Indices, parents: I
             parents[max(one, other)] = min(one, other)
 
 
-@compiled
 def _number_sets(parents: Indices) -> int:
     """Replace the parents of nodes, which are not larger, by the numbers of their sets."""
-    count = 0
-    for node in range(parents.size):
-        if parents[node] == node:
-            parents[node] = count
-            count += 1
-        else:
-            parents[node] = parents[parents[node]]
-    return count
+    is_root = parents == np.arange(parents.size)
+    while (parents[parents] != parents).any():
+        parents[:] = parents[parents]
+    parents[:] = (is_root.cumsum() - 1)[parents]
+    return int(np.count_nonzero(is_root))
 
 
 def _bow_tie_regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
@@ -288,7 +281,7 @@ def _mark_components(
         )
 
 
-@compiled
+@native
 def _spread_component_marks(
     first: int,
     starts: Numbers,
@@ -301,9 +294,9 @@ def _spread_component_marks(
     along: bool,
 ) -> int:
     """Spread marks from the position `at` of the order; return where a row is not in the window."""
-    while at < order.size:
+    while at < len(order):
         node = order[at]
-        if not first <= node < first + starts.size - 1:
+        if not first <= node < first + len(starts) - 1:
             break
         source = numbers[node]
         for n in range(starts[node - first], starts[node - first + 1]):

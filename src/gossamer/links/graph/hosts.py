@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph import name_arrays
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs
 from gossamer.links.graph.host_links import hosts_of_pages
 from gossamer.links.graph.names import SCHEMAS, NamesWriter
+from gossamer.links.native import are_places, are_starts, native
 from gossamer.storage import task_output
 
 if TYPE_CHECKING:
@@ -55,34 +58,35 @@ def arcs_between_hosts(
     return rows_of_sorted_arcs(*count_host_links(starts, targets, first_pages, first))
 
 
-@compiled
 def count_host_links(
     starts: Numbers, targets: Numbers, first_pages: Numbers, first: int
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The arcs between hosts: their sources, their targets, and how many links each of them is."""
-    counts = np.zeros(first_pages.size, np.int64)  # of the links of one host to each
-    met = np.empty(first_pages.size, np.int64)
-    arcs = np.empty((3, 1), np.int64)
-    size = begin = 0
-    while begin < starts.size - 1:
-        ours = np.searchsorted(first_pages, first + begin, "right") - 1
-        end = min(first_pages[ours + 1] - first, starts.size - 1)
-        many = 0
-        theirs = ours
-        for target in targets[starts[begin] : starts[end]]:
-            if not first_pages[theirs] <= target < first_pages[theirs + 1]:
-                theirs = np.searchsorted(first_pages, target, "right") - 1
-            if not counts[theirs]:
-                met[many] = theirs
-                many += 1
-            counts[theirs] += 1
-        met[:many].sort()
-        while size + many > arcs.shape[1]:
-            arcs = np.hstack((arcs, np.empty_like(arcs)))
-        for host in met[:many]:
-            if host != ours:
-                arcs[0, size], arcs[1, size], arcs[2, size] = ours, host, counts[host]
-                size += 1
-            counts[host] = 0
-        begin = end
-    return arcs[0, :size], arcs[1, :size], arcs[2, :size]
+    sources, ends, links = np.empty((3, targets.size), np.int64)
+    size = fill_host_arcs(starts, targets, first_pages, first, sources, ends, links)
+    return sources[:size], ends[:size], links[:size]
+
+
+@native
+def fill_host_arcs(
+    starts: Numbers,
+    targets: Numbers,
+    first_pages: Numbers,
+    first: int,
+    sources: Numbers,
+    ends: Numbers,
+    links: Numbers,
+) -> int:
+    """Write the arcs between hosts, sorted; return their number."""
+    if not are_starts(starts, len(targets)) or not are_places(targets, first_pages[-1]):
+        raise ValueError("fill_host_arcs: a node that does not exist")
+    counts = Counter[tuple[int, int]]()
+    for page, (begin, end) in enumerate(pairwise(starts), first):
+        ours = bisect_right(first_pages, page) - 1
+        counts.update(
+            (ours, bisect_right(first_pages, target) - 1) for target in targets[begin:end]
+        )
+    between = sorted(arc for arc in counts if arc[0] != arc[1])
+    for at, arc in enumerate(between):
+        (sources[at], ends[at]), links[at] = arc, counts[arc]
+    return len(between)

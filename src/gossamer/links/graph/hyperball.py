@@ -23,6 +23,7 @@ to H(x) + 1.
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -30,8 +31,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled, leading_zeros
 from gossamer.links.graph.row_windows import WindowedRows
+from gossamer.links.native import native
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,12 +56,16 @@ ALPHAS = {16: 0.673, 32: 0.697, 64: 0.709}
 """The factor of the estimate, as published; 0.7213 / (1 + 1.079 / registers) from 128 on."""
 FIELDS = 12
 """Registers per word."""
-BITS = np.uint64(5)
+BITS = 5
 MOST = 31
 """The largest value of a register."""
-HIGH = np.uint64(sum(1 << 5 * field + 4 for field in range(FIELDS)))
+HIGH = sum(1 << 5 * field + 4 for field in range(FIELDS))
 """The highest bit of each register."""
-ONE, FOUR = np.uint64(1), np.uint64(4)
+ALL = (1 << 64) - 1
+HALF = 32
+"""Bits of a half of a hash, which has more leading zeros than a register can count."""
+CHUNK = 1 << 16
+"""Nodes that are hashed at once."""
 SEED = 1
 FEW = 1 << 12
 """With fewer links at a time, further threads cost more than they save. Also the links from which
@@ -97,7 +102,7 @@ def _estimate_harmonic(
 ) -> Values:
     rows = WindowedRows(graph)
     counters = np.zeros((graph.nodes, _words(registers)), np.uint64)
-    _add_nodes(counters, registers, np.uint64(seed))
+    _add_nodes(counters, registers, seed)
     grown, sizes, values = counters.copy(), np.ones(graph.nodes), np.zeros(graph.nodes)
     alpha = ALPHAS.get(registers, 0.7213 / (1 + 1.079 / registers))
     is_met = np.zeros(graph.nodes, np.bool_)
@@ -113,7 +118,7 @@ def _estimate_harmonic(
         met = np.flatnonzero(is_met)
         is_met[met] = False
         balls = counters, grown, sizes, values, registers, alpha, steps
-        grows = [threads.submit(_take_over, part, *balls) for part in np.array_split(met, workers)]
+        grows = [threads.submit(_grown_of, part, *balls) for part in np.array_split(met, workers)]
         changed = met[np.concatenate([each.result() for each in grows])]
     return values
 
@@ -131,27 +136,27 @@ def _words(registers: int) -> int:
     return -(-registers // FIELDS)
 
 
-@compiled
-def _add_nodes(counters: Words, registers: int, seed: np.uint64) -> None:
+def _add_nodes(counters: Words, registers: int, seed: int) -> None:
     """Put each node into its own counter: the leading zeros of its hash, by its last bits.
 
     The hash is the one of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
     """
-    for node in range(counters.shape[0]):
-        word = (np.uint64(node) + ONE + seed * np.uint64(0x632BE59BD9B4E019)) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
+    for first in range(0, len(counters), CHUNK):
+        part = counters[first : first + CHUNK]
+        word = np.arange(first + 1, first + 1 + len(part), dtype=np.uint64)
+        word += np.uint64(seed * 0x632BE59BD9B4E019 & ALL)
+        word *= np.uint64(0x9E3779B97F4A7C15)
         word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         word ^= word >> np.uint64(31)
-        register = int(word & np.uint64(registers - 1))
-        value = min(leading_zeros(word) + 1, MOST)
-        counters[node, register // FIELDS] |= np.uint64(value) << BITS * np.uint64(
-            register % FIELDS
-        )
+        register = (word & np.uint64(registers - 1)).astype(np.int64)
+        _, bits = np.frexp((word >> np.uint64(HALF)).astype(np.float64))
+        value = np.minimum(HALF - bits + 1, MOST).astype(np.uint64)
+        shift = (BITS * (register % FIELDS)).astype(np.uint64)
+        part[np.arange(len(part)), register // FIELDS] = value << shift
 
 
-@compiled
+@native
 def _unite_counters(
     first: int,
     starts: Numbers,
@@ -169,27 +174,26 @@ def _unite_counters(
     Only successors from `begin` to before `end` are looked at. Returns where a row is not in the
     window.
     """
-    looks_at_all = begin == 0 and end == counters.shape[0]
-    while at < changed.size:
+    words = len(counters) // max(len(is_met), 1)
+    while at < len(changed):
         node = changed[at]
-        if not first <= node < first + starts.size - 1:
+        if not first <= node < first + len(starts) - 1:
             break
-        row = targets[starts[node - first] : starts[node - first + 1]]
-        if not looks_at_all:
-            row = row[np.searchsorted(row, begin) : np.searchsorted(row, end)]
-        for target in row:
+        ours = counters[words * node : words * (node + 1)]
+        for target in targets[starts[node - first] : starts[node - first + 1]]:
+            if not begin <= target < end:
+                continue
             is_met[target] = True
-            for word in range(counters.shape[1]):
-                x, y = counters[node, word], grown[target, word]
-                less = ((((y | HIGH) - (x & ~HIGH)) | (x ^ y)) ^ (y | ~x)) & HIGH  # where y < x
-                mask = (less << ONE) - (less >> FOUR)
-                grown[target, word] = (x & mask) | (y & ~mask)
+            for place, x in enumerate(ours, words * target):
+                y = grown[place]
+                less = (((y | HIGH) - (x & ~HIGH) | x ^ y) ^ (y | ~x)) & HIGH  # where y < x
+                mask = (less << 1) - (less >> 4)
+                grown[place] = x & mask | y & ~mask
         at += 1
     return at
 
 
-@compiled
-def _take_over(
+def _grown_of(
     met: Numbers,
     counters: Words,
     grown: Words,
@@ -201,29 +205,42 @@ def _take_over(
 ) -> Flags:
     """Take over the counters that grew; return which they are."""
     is_grown = np.zeros(met.size, np.bool_)
-    for n in range(met.size):
-        node = met[n]
-        for word in range(counters.shape[1]):
-            if counters[node, word] != grown[node, word]:
-                is_grown[n] = True
-                counters[node, word] = grown[node, word]
-        if is_grown[n]:
-            size = _estimate_size(grown[node], registers, alpha)
-            values[node] += (size - sizes[node]) / steps
-            sizes[node] = size
+    take_over(met, counters, grown, sizes, values, registers, alpha, steps, is_grown)
     return is_grown
 
 
-@compiled
+@native
+def take_over(
+    met: Numbers,
+    counters: Words,
+    grown: Words,
+    sizes: Values,
+    values: Values,
+    registers: int,
+    alpha: float,
+    steps: int,
+    is_grown: Flags,
+) -> None:
+    """Take over the counters that grew, mark them, and add what they add to the centrality."""
+    words = len(counters) // max(len(sizes), 1)
+    for n, node in enumerate(met):
+        counter = slice(words * node, words * (node + 1))
+        is_grown[n] = counters[counter] != grown[counter]
+        if is_grown[n]:
+            counters[counter] = grown[counter]
+            size = _estimate_size(counters[counter], registers, alpha)
+            values[node] += (size - sizes[node]) / steps
+            sizes[node] = size
+
+
 def _estimate_size(counter: Words, registers: int, alpha: float) -> float:
     """The number of nodes in a counter; few are counted by the registers that are still zero."""
     zeros, total = 0, 0.0
     for register in range(registers):
-        shift = BITS * np.uint64(register % FIELDS)
-        value = int((counter[register // FIELDS] >> shift) & np.uint64(MOST))
+        value = counter[register // FIELDS] >> BITS * (register % FIELDS) & MOST
         zeros += value == 0
         total += 1.0 / (1 << value)
     size = alpha * registers * registers / total
     if size <= 2.5 * registers and zeros:
-        return float(registers * np.log(registers / zeros))
+        return registers * math.log(registers / zeros)
     return size

@@ -1,7 +1,7 @@
 """Names of a graph in arrays: those of URLs, the domains of nodes, and their URLs.
 
 A name begins with its host (`links/graph/names.py`), and neighbours mostly have the same one. So a
-host is looked at once per run of names, and bytes are copied by compiled code.
+host is looked at once per run of names, and their bytes are copied by loops in C.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer.errors import MissingFile
-from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph.names import url_of
-from gossamer.links.graph.string_arrays import strings_of, text_of
+from gossamer.links.graph.names import name_of, url_of
+from gossamer.links.graph.string_arrays import string_bounds, strings_of, text_of
+from gossamer.links.native import native
 from gossamer.storage import parquet
 from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import LOCALHOST
@@ -34,9 +34,6 @@ BATCH = 1 << 17
 """Names that are decoded at once: some megabytes."""
 HOSTS_KEPT = 1 << 15
 """Hosts that are remembered, with their domains: `rank` looks at each three times in a run."""
-SPACE, COMMA, DOT, SLASH, COLON, ZERO, NINE, A, Z = b" ,./:09az"
-SCHEME = tuple(b"+-.")
-"""Characters of schemes that are neither letters nor digits (RFC 3986 §3.1)."""
 FIELDS_OF_HOST = 2
 """Fields of a name, each before a space, that make the host."""
 
@@ -133,104 +130,44 @@ def hosts_of(names: pa.LargeStringArray) -> pa.LargeStringArray:
     return pa.array(split_by_host(names).hosts, pa.large_string())
 
 
-@compiled
 def name_bytes(offsets: Offsets, data: Bytes) -> Bytes:
-    """The bytes of the names of URLs, each of which is as long as its URL.
-
-    `scheme://host:port/path` becomes `host :port scheme /path`, with the labels of the host in
-    reverse order and commas between them; what is not of this form stays as it is.
-    """
+    """The bytes of the names of URLs, each of which is as long as its URL."""
     made = np.empty(offsets[-1] - offsets[0], np.uint8)
-    for url in range(offsets.size - 1):
-        begin, end = offsets[url], offsets[url + 1]
-        at = begin - offsets[0]
-        colon, port, slash = _find_fields(data, begin, end)
-        if slash == end:
-            made[at : at + end - begin] = data[begin:end]
-            continue
-        host = colon + 3
-        after = port
-        for label in range(port, host - 1, -1):
-            if label == host or data[label - 1] == DOT:
-                at = _copy_bytes(made, at, data, label, after)
-                after = label - 1
-                if label > host:
-                    made[at] = COMMA
-                    at += 1
-        for first, last in ((port, slash), (begin, colon), (slash, end)):
-            made[at] = SPACE
-            at = _copy_bytes(made, at + 1, data, first, last)
+    fill_names(offsets, data, made)
     return made
 
 
-@compiled
-def _find_fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
-    """Where the scheme of a URL ends, its port begins, and its path; all at the end if none."""
-    colon = begin
-    while colon < end and (
-        A <= data[colon] <= Z
-        or (colon > begin and (ZERO <= data[colon] <= NINE or data[colon] in SCHEME))
-    ):
-        colon += 1
-    slash = colon + 3
-    if colon == begin or slash >= end or data[colon] != COLON:
-        return end, end, end
-    if data[colon + 1] != SLASH or data[colon + 2] != SLASH:
-        return end, end, end
-    while slash < end and data[slash] != SLASH:
-        slash += 1
-    port = slash
-    while port > colon + 3 and ZERO <= data[port - 1] <= NINE:
-        port -= 1
-    has_port = colon + 3 < port < slash and data[port - 1] == COLON
-    return colon, port - 1 if has_port else slash, slash
+@native
+def fill_names(offsets: Offsets, data: Bytes, made: Bytes) -> None:
+    first = offsets[0]
+    for begin, end in string_bounds(offsets, data):
+        made[begin - first : end - first] = name_of(bytes(data[begin:end]).decode()).encode()
 
 
-@compiled
-def _copy_bytes(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
-    """Copy bytes to a place, and return where they end there.
-
-    Slices are indexed from 0: numba would look whether other indices are negative, once per byte.
-    """
-    source, target = data[begin:end], made[at : at + end - begin]
-    for n in range(source.size):
-        target[n] = source[n]
-    return at + source.size
-
-
-@compiled
 def find_host_runs(offsets: Offsets, data: Bytes) -> tuple[Numbers, Numbers]:
     """The runs of names with the same host: the first name of each, and the length of its host.
 
     The host of a name is all before its second space.
     """
-    starts = np.empty(max(offsets.size - 1, 0), np.int64)
+    starts = np.empty(offsets.size - 1, np.int64)
     lengths = np.empty_like(starts)
-    count = 0
-    for name in range(starts.size):
-        begin, end = offsets[name], offsets[name + 1]
-        if count:
-            length = lengths[count - 1]
-            before = offsets[starts[count - 1]]
-            same = begin + length < end and data[begin + length] == SPACE
-            at = 0
-            while same and at < length:
-                same = data[begin + at] == data[before + at]
-                at += 1
-            if same:
-                continue
-        spaces, length = 0, 0
-        while begin + length < end:
-            spaces += data[begin + length] == SPACE
-            if spaces == FIELDS_OF_HOST:
-                break
-            length += 1
-        starts[count], lengths[count] = name, length
-        count += 1
+    count = fill_host_runs(offsets, data, starts, lengths)
     return starts[:count], lengths[:count]
 
 
-@compiled
+@native
+def fill_host_runs(offsets: Offsets, data: Bytes, starts: Numbers, lengths: Numbers) -> int:
+    """Write where the runs begin, and the lengths of their hosts; return their number."""
+    count, host = 0, None
+    for number, (begin, end) in enumerate(string_bounds(offsets, data)):
+        name = bytes(data[begin:end])
+        if host is None or not name.startswith(host + b" "):
+            host = b" ".join(name.split(b" ", FIELDS_OF_HOST)[:FIELDS_OF_HOST])
+            starts[count], lengths[count] = number, len(host)
+            count += 1
+    return count
+
+
 def url_bytes(
     offsets: Offsets,
     data: Bytes,
@@ -244,25 +181,37 @@ def url_bytes(
     Of a name that is a host, the host.
     """
     count = offsets.size - 1
-    ends = np.zeros(count + 1, np.int64)
-    separator = np.array([58, 47, 47], np.uint8)  # "://"
-    longest = 0
-    for run in range(starts.size):
-        after = starts[run + 1] if run + 1 < starts.size else count
-        longest += (after - starts[run]) * (host_offsets[run + 1] - host_offsets[run] + 3)
-    made = np.empty(longest + offsets[count] - offsets[0], np.uint8)
+    ends = np.empty(count + 1, np.int64)
+    names = np.diff(starts, append=count)
+    added = names @ (np.diff(host_offsets) + len("://"))
+    made = np.empty(added + offsets[-1] - offsets[0], np.uint8)
+    size = fill_urls(offsets, data, starts, lengths, host_offsets, hosts, ends, made)
+    return ends, made[:size]
+
+
+@native
+def fill_urls(
+    offsets: Offsets,
+    data: Bytes,
+    starts: Numbers,
+    lengths: Numbers,
+    host_offsets: Offsets,
+    hosts: Bytes,
+    ends: Numbers,
+    made: Bytes,
+) -> int:
+    """Write where each URL ends, and their bytes; return how many."""
     at, run = 0, -1
-    for name in range(count):
-        if run + 1 < starts.size and starts[run + 1] == name:
+    ends[0] = 0
+    for number, (begin, end) in enumerate(string_bounds(offsets, data)):
+        if run + 1 < len(starts) and starts[run + 1] == number:
             run += 1
-        begin, end = offsets[name] + lengths[run] + 1, offsets[name + 1]
-        if begin <= end:
-            while begin < end and data[begin] != SPACE:
-                made[at] = data[begin]
-                begin, at = begin + 1, at + 1
-            made[at : at + 3] = separator
-            at += 3
-        at = _copy_bytes(made, at, hosts, host_offsets[run], host_offsets[run + 1])
-        at = _copy_bytes(made, at, data, begin + 1, end)
-        ends[name + 1] = at
-    return ends, made[:at]
+        name = bytes(data[begin:end])
+        host = bytes(hosts[host_offsets[run] : host_offsets[run + 1]])
+        if lengths[run] < len(name):
+            scheme, _, path = name[lengths[run] + 1 :].partition(b" ")
+            host = scheme + b"://" + host + path
+        made[at : at + len(host)] = host
+        at += len(host)
+        ends[number + 1] = at
+    return at

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph import name_arrays, names, task_files
-from gossamer.links.graph.string_arrays import text_of
+from gossamer.links.graph.string_arrays import string_bounds, text_of
+from gossamer.links.native import are_places, native
 from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.local_copies import local_copy
@@ -125,35 +125,31 @@ def merge_names(part: NamesToMerge) -> Iterator[Row]:
 def sort_distinct(given: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers]:
     """Sort strings, each once; return also, for each of those given, which of them it is."""
     order = pc.sort_indices(given).to_numpy()
-    firsts, ranks = distinct_places(*text_of(given), order)
-    return given.take(pa.array(firsts)), ranks
+    firsts, ranks = np.empty((2, len(given)), np.int64)
+    count = distinct_places(*text_of(given), order.astype(np.int64, copy=False), firsts, ranks)
+    return given.take(pa.array(firsts[:count])), ranks
 
 
-@compiled
-def distinct_places(offsets: Offsets, data: Bytes, ascending: Numbers) -> tuple[Numbers, Numbers]:
-    """The places of different strings in their order; and for each string, which of them it is.
+@native
+def distinct_places(
+    offsets: Offsets, data: Bytes, ascending: Numbers, firsts: Numbers, numbers: Numbers
+) -> int:
+    """Write the places of different strings in their order, and of each string which of them it is.
 
-    `ascending`: the places of all strings in their order.
+    `ascending`: the places of all strings in their order. Returns the number of different ones.
     """
-    firsts = np.empty(ascending.size, np.int64)
-    numbers = np.empty(ascending.size, np.int64)
-    count = 0
+    bounds = [*string_bounds(offsets, data)]
+    if not are_places(ascending, len(bounds)):
+        raise ValueError("distinct_places: strings that are not inside their bytes")
+    count, last = 0, None
     for place in ascending:
-        begin, length = offsets[place], offsets[place + 1] - offsets[place]
-        is_new = True
-        if count:
-            before = firsts[count - 1]
-            other = offsets[before]
-            if offsets[before + 1] - other == length:
-                at = 0
-                while at < length and data[begin + at] == data[other + at]:
-                    at += 1
-                is_new = at < length
-        if is_new:
-            firsts[count] = place
+        begin, end = bounds[place]
+        string = bytes(data[begin:end])
+        if string != last:
+            firsts[count], last = place, string
             count += 1
         numbers[place] = count - 1
-    return firsts[:count], numbers
+    return count
 
 
 def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray) -> Row:

@@ -9,14 +9,15 @@ one of numpy (`.npy`), and is mapped into memory.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr
+from gossamer.links.native import are_starts, native
 from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
 from gossamer.storage.local_copies import local_copy
@@ -126,19 +127,35 @@ _ZERO = np.zeros(1, np.int64)
 _NO_ROWS = Csr(_ZERO, np.empty(0, np.int64))
 
 
-@compiled
 def merge_changes(
     starts: Numbers, targets: Numbers, first: int, sources: Numbers, changed: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Rows from the node `first` on, with changes of some of them."""
     ends = np.empty_like(starts)
     found = np.empty(targets.size + changed.size, np.int64)
+    count = fill_changed_rows(starts, targets, first, sources, changed, ends, found)
+    return ends, found[:count]
+
+
+@native
+def fill_changed_rows(
+    starts: Numbers,
+    targets: Numbers,
+    first: int,
+    sources: Numbers,
+    changed: Numbers,
+    ends: Numbers,
+    found: Numbers,
+) -> int:
+    """Write where the changed rows begin, and their targets; return how many these are."""
+    if not are_starts(starts, len(targets)):
+        raise ValueError("fill_changed_rows: rows that are not inside their arrays")
     ends[0] = count = change = 0
-    for row in range(starts.size - 1):
-        at, end = starts[row], starts[row + 1]
-        while change < changed.size and sources[change] <= first + row:
+    for row, (begin, end) in enumerate(pairwise(starts)):
+        at = begin
+        while change < len(changed) and sources[change] <= first + row:
             value = changed[change]
-            target = value if value >= 0 else -value - 1
+            target = value if value >= 0 else ~value
             while at < end and targets[at] < target:
                 found[count] = targets[at]
                 count, at = count + 1, at + 1
@@ -148,11 +165,10 @@ def merge_changes(
             elif at < end and targets[at] == target:
                 at += 1
             change += 1
-        for n in range(at, end):
-            found[count] = targets[n]
-            count += 1
+        found[count : count + end - at] = targets[at:end]
+        count += end - at
         ends[row + 1] = count
-    return ends, found[:count]
+    return count
 
 
 def split_overlay(graph: BvGraph | Overlaid) -> tuple[BvGraph, Changes]:

@@ -1,15 +1,19 @@
-"""Strings as arrays, for compiled code; and the search for many strings among sorted ones."""
+"""Strings as arrays, for loops in C; and the search for many strings among sorted ones."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.native import are_starts, native
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
@@ -44,59 +48,32 @@ def find_places(wanted: pa.LargeStringArray, ascending: pa.LargeStringArray) -> 
     """
     if not len(ascending):
         return np.full(len(wanted), ~0)
-    return search_ascending(*text_of(wanted), *text_of(ascending))
-
-
-@compiled
-def search_ascending(
-    offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes
-) -> Numbers:
-    """Search for each string from the place of the last one, in steps that double.
-
-    This is the galloping search of Bentley and Yao (1976).
-    """
-    found = np.empty(offsets.size - 1, np.int64)
-    count = other_offsets.size - 1
-    low = 0
-    for n in range(found.size):
-        wanted = data[offsets[n] : offsets[n + 1]]
-        step, high = 1, low
-        below = above = 0  # bytes in common with the strings before `low` and at `high`
-        while high < count:
-            other = others[other_offsets[high] : other_offsets[high + 1]]
-            same = common_prefix(wanted, other, 0)
-            if not is_smaller(other, wanted, same):
-                above = same
-                break
-            below = same
-            low, high = high + 1, high + step
-            step *= 2
-        high = min(high, count)
-        while low < high:  # between two strings, all have what these have in common
-            middle = (low + high) // 2
-            other = others[other_offsets[middle] : other_offsets[middle + 1]]
-            same = common_prefix(wanted, other, min(below, above))
-            if is_smaller(other, wanted, same):
-                low, below = middle + 1, same
-            else:
-                high, above = middle, same
-        is_there = low < count and (
-            above == wanted.size == other_offsets[low + 1] - other_offsets[low]
-        )
-        found[n] = low if is_there else ~low
+    found = np.empty(len(wanted), np.int64)
+    search_ascending(*text_of(wanted), *text_of(ascending), found)
     return found
 
 
-@compiled
-def common_prefix(ours: Bytes, theirs: Bytes, known: int) -> int:
-    """The number of first bytes that two strings have in common, at least `known`."""
-    length = min(ours.size, theirs.size)
-    while known < length and ours[known] == theirs[known]:
-        known += 1
-    return known
+@native
+def search_ascending(
+    offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes, found: Numbers
+) -> None:
+    """Write the places of strings: see `find_places`.
+
+    In C, each is searched for from the place of the last one, in steps that double: the galloping
+    search of Bentley and Yao (1976). It does not compare bytes that the strings on both sides of
+    the place have in common.
+    """
+    ascending = [bytes(others[begin:end]) for begin, end in string_bounds(other_offsets, others)]
+    low = 0
+    for number, (begin, end) in enumerate(string_bounds(offsets, data)):
+        wanted = bytes(data[begin:end])
+        low = bisect_left(ascending, wanted, low)
+        is_there = low < len(ascending) and ascending[low] == wanted
+        found[number] = low if is_there else ~low
 
 
-@compiled
-def is_smaller(ours: Bytes, theirs: Bytes, same: int) -> bool:
-    """Whether our string is before theirs, with which it has `same` bytes in common."""
-    return same < theirs.size and (same == ours.size or ours[same] < theirs[same])
+def string_bounds(offsets: Offsets, data: Bytes) -> Iterator[tuple[int, int]]:
+    """Where each string begins and ends, for definitions of loops."""
+    if not are_starts(offsets, len(data)):
+        raise ValueError("strings that are not inside their bytes")
+    return pairwise(offsets)

@@ -40,7 +40,7 @@ def map_to_files(
 ) -> Files:
     """Run tasks; return the files that they write, per kind in the order of their tasks.
 
-    In a small graph each step is one task, for which a worker would load numba in 0.3 s.
+    In a small graph each step is one task, which runs here: a worker would only start for it.
     """
     schema, ddl = task_output.YIELD, task_output.YIELD_DDL
     return group_files(work.engine.map_tasks(tasks, write, schema, ddl, at_home=True))

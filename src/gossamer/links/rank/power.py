@@ -163,12 +163,14 @@ class _Iterates:
 
         def multiply(span: Span) -> Floats:
             found = np.zeros((KEPT, KEPT))
-            kernels.multiply_changes(self._part(span), found)
+            kernels.multiply_changes(*self._part(span), found)
             return found
 
         products = sum(self._threads.each(multiply, self._alone), np.zeros((KEPT, KEPT)))
         found = extrapolation_weights(products)
-        self._threads.each(lambda span: kernels.combine_ranks(self._part(span), found), self._alone)
+        self._threads.each(
+            lambda span: kernels.combine_ranks(*self._part(span), found), self._alone
+        )
         self._ranks = [self._ranks[-1], *self._ranks[:-1]]
         self._vote()
 

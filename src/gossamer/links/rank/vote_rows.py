@@ -151,7 +151,7 @@ class Votes:
         node, total = 0, 0.0
         for rows in self._rows(span):
             end = node + rows.counts.size
-            total += kernels.pull_votes(*rows, votes, received[node:end])
+            total += kernels.pull_votes(CHUNK, *rows, votes, received[node:end])
             node = end
         received[node:] = 0  # of the nodes that were added since
         begin, end = np.searchsorted(self._changed, span)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph.names import host_name, name_of
+from gossamer.links.native import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,24 +73,14 @@ def _nodes_with_prefixes(names: Names, prefixes: Iterable[str]) -> Numbers:
     return np.sort(np.concatenate([np.arange(each.start, each.stop) for each in ranges]))
 
 
-@compiled
+@native
 def _mark_reached(
     first: Numbers, targets: Numbers, starts: Numbers, refused: Flags, reached: Flags
 ) -> None:
     """Mark what links lead to from the starts, without the nodes that are refused."""
-    waiting = np.empty(refused.size, np.int64)
-    count = 0
-    for node in starts:
+    waiting = [*starts]
+    while waiting:
+        node = waiting.pop()
         if not refused[node] and not reached[node]:
             reached[node] = True
-            waiting[count] = node
-            count += 1
-    while count:
-        count -= 1
-        node = waiting[count]
-        for n in range(first[node], first[node + 1]):
-            target = targets[n]
-            if not refused[target] and not reached[target]:
-                reached[target] = True
-                waiting[count] = target
-                count += 1
+            waiting += targets[first[node] : first[node + 1]]
