@@ -39,8 +39,8 @@ isolated build has none of them."""
 LOOPS = "gossamer/links/_loops"
 """The module of the loops, without its suffix."""
 COST = (
-    "The parser and the link graph run as Python: parsing a page takes a third longer, and ranking"
-    " pages takes many times as long."
+    "The parser and the link graph run as Python: parsing a page takes a third longer, and a link"
+    " takes 4 µs to be read and 8 to be written, 100 to 200 times as long."
 )
 
 

@@ -2,8 +2,9 @@
 
 What numpy has no function for, such as reading the codes of a graph, is a loop. Each has a
 definition in Python, in the module that calls it, and is in C in `loops/`, which `hatch_build.py`
-compiles. Both check their arguments, and give the same results; the definitions take some hundred
-times as long. `tests/links/test_native.py` compares them.
+compiles. Both check their arguments, and give the same results. The definitions take 100 to 200
+times as long: 8 µs to write a link, and 4 to read it; those of `rank` use numpy, and take 4 times
+as long. `tests/links/test_native.py` compares them.
 
 A loop is called with numbers and arrays only, by position. Arrays are contiguous and of the types
 that it declares, and it writes its results to those that it is given for them. It runs without the
