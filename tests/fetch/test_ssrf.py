@@ -17,6 +17,7 @@ from gossamer.config import SiteConfig
 from gossamer.fetch.network import cached_resolver
 from gossamer.status.overview import overview
 from gossamer.web.urls import WEB, normalize
+from tests.support.bare_rounds import run_rounds
 from tests.support.dns_server import addresses, serve_in_thread
 from tests.support.fetched_parts import Fetched, settings, wanted
 from tests.support.loopback import Loopback, loopback, page
@@ -285,7 +286,7 @@ def attacked(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Attack
                 f"file://{top}/folder/seed.html",
             ]
         )
-        crawl.run(rounds=2)
+        run_rounds(crawl, 2)
         return Attacked(
             {
                 row["url"].replace(str(top), ""): row["outcome"]

@@ -15,6 +15,7 @@ from gossamer.fakeweb import FakeWeb, Web
 from gossamer.rules.absence import REASONS, Absence
 from gossamer.schedule import refilter, refresh
 from gossamer.state.lookup import Lookup
+from tests.support.bare_rounds import run_rounds
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
 from tests.support.planted_duplicates import prose
@@ -190,7 +191,7 @@ def test_refused_pages_leave_the_index_and_come_back(
     crawl.harvest()
     assert findable(crawl) == LET_IN - {"b"}
     crawl.refresh("/b$")
-    crawl.run()
+    run_rounds(crawl)
     assert known(crawl)["b"]["outcome"] == "filtered"
 
     assert crawl.filters.apply().counts == nothing | {"still_refused": 1, "seeds_kept": 1}
@@ -199,7 +200,7 @@ def test_refused_pages_leave_the_index_and_come_back(
     assert known(crawl)["b"]["next_fetch_ms"] == 0
     crawl.harvest()
     assert findable(crawl) == LET_IN
-    crawl.run()
+    run_rounds(crawl)
     assert known(crawl)["b"]["outcome"] == "unchanged"
     assert crawl.filters.apply().counts == nothing
 

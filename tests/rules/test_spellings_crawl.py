@@ -8,6 +8,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.web.urls import normalize
+from tests.support.bare_rounds import run_rounds
 from tests.support.crawl_settings import loopback_settings
 from tests.support.robots_judge import RobotsJudge
 from tests.support.spelled_sites import robots_txt_of, spelled_sites
@@ -28,7 +29,7 @@ def test_a_crawl_requests_nothing_that_is_forbidden_as_written(
         settings = loopback_settings(server.address, "url_rules.evidence = 5")
         crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
         crawl.inject(f"http://h{n}.test/index.php" for n in range(HOSTS))
-        crawl.run(rounds=3)
+        run_rounds(crawl, 3)
     asked = [(host, target) for host, target in server.asked if target != "/robots.txt"]
     judges = {host: RobotsJudge(robots_txt_of(host)) for host, _ in asked}
     assert len(asked) > 10 * HOSTS

@@ -11,6 +11,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.fakeweb.dust_sites import SITES, DustWeb, host_of
 from gossamer.rules.url_rules import forms
+from tests.support.bare_rounds import run_rounds
 from tests.support.crawl_settings import loopback_settings
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def crawl(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("dust") / "crawl"
     made = Crawl.create(str(folder), loopback_settings(web.address, SETTINGS), engine)
     made.inject(web.web.seeds())
-    made.run()
+    run_rounds(made)
     return made
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from tests.support.bare_rounds import run_rounds
 from tests.support.crawl_settings import loopback_settings
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: E
         settings = loopback_settings(fake.address, SETTINGS)
         crawl = Crawl.create(str(tmp_path), settings, engine)
         crawl.inject(web.seeds())
-        reports = crawl.run()
+        reports = run_rounds(crawl)
         log = [entry for entry in fake.log() if entry.target != "/robots.txt"]
     assert len({(entry.host, entry.target) for entry in log}) == len(log)
     asked = Counter(entry.host for entry in log)
