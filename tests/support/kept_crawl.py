@@ -93,7 +93,8 @@ def make(folder: Path) -> None:
 def unpack(archive: Path, into: Path, address: str) -> Path:
     """Unpack a kept crawl whose hosts are now at this address of loopback; returns its folder."""
     with tarfile.open(archive) as members:
-        members.extractall(into, filter="data")
+        members.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12 has none
+        members.extractall(into)  # noqa: S202  # we have made it
     settings = into / CRAWL / "gossamer.toml"
     settings.write_text(ADDRESS.sub(address, settings.read_text("utf-8")), "utf-8")
     return into / CRAWL
