@@ -105,6 +105,7 @@ def _estimate_harmonic(
     _add_nodes(counters, registers, seed)
     grown, sizes, values = counters.copy(), np.ones(graph.nodes), np.zeros(graph.nodes)
     alpha = ALPHAS.get(registers, 0.7213 / (1 + 1.079 / registers))
+    few = _small_sizes(registers)
     is_met = np.zeros(graph.nodes, np.bool_)
     changed = np.arange(graph.nodes)
     steps = 0
@@ -117,7 +118,7 @@ def _estimate_harmonic(
             *_, at = threads.map(unite, bounds[:-1], bounds[1:])
         met = np.flatnonzero(is_met)
         is_met[met] = False
-        balls = counters, grown, sizes, values, registers, alpha, steps
+        balls = counters, grown, sizes, values, few, alpha, steps
         grows = [threads.submit(_grown_of, part, *balls) for part in np.array_split(met, workers)]
         changed = met[np.concatenate([each.result() for each in grows])]
     return values
@@ -199,14 +200,20 @@ def _grown_of(
     grown: Words,
     sizes: Values,
     values: Values,
-    registers: int,
+    few: Values,
     alpha: float,
     steps: int,
 ) -> Flags:
     """Take over the counters that grew; return which they are."""
     is_grown = np.zeros(met.size, np.bool_)
-    take_over(met, counters, grown, sizes, values, registers, alpha, steps, is_grown)
+    take_over(met, counters, grown, sizes, values, few, alpha, steps, is_grown)
     return is_grown
+
+
+def _small_sizes(registers: int) -> Values:
+    """The size of a counter by its number of registers that are zero."""
+    logarithms = (math.log(registers / zeros) for zeros in range(1, registers + 1))
+    return np.array([0.0, *(registers * logarithm for logarithm in logarithms)])
 
 
 @native
@@ -216,31 +223,34 @@ def take_over(
     grown: Words,
     sizes: Values,
     values: Values,
-    registers: int,
+    few: Values,
     alpha: float,
     steps: int,
     is_grown: Flags,
 ) -> None:
-    """Take over the counters that grew, mark them, and add what they add to the centrality."""
+    """Take over the counters that grew, mark them, and add what they add to the centrality.
+
+    `few`: the size of a counter by its number of registers that are zero, from none to all.
+    """
     words = len(counters) // max(len(sizes), 1)
     for n, node in enumerate(met):
         counter = slice(words * node, words * (node + 1))
         is_grown[n] = counters[counter] != grown[counter]
         if is_grown[n]:
             counters[counter] = grown[counter]
-            size = _estimate_size(counters[counter], registers, alpha)
+            size = _estimate_size(counters[counter], few, alpha)
             values[node] += (size - sizes[node]) / steps
             sizes[node] = size
 
 
-def _estimate_size(counter: Words, registers: int, alpha: float) -> float:
+def _estimate_size(counter: Words, few: Values, alpha: float) -> float:
     """The number of nodes in a counter; few are counted by the registers that are still zero."""
-    zeros, total = 0, 0.0
+    registers, zeros, total = len(few) - 1, 0, 0.0
     for register in range(registers):
         value = counter[register // FIELDS] >> BITS * (register % FIELDS) & MOST
         zeros += value == 0
         total += 1.0 / (1 << value)
     size = alpha * registers * registers / total
     if size <= 2.5 * registers and zeros:
-        return registers * math.log(registers / zeros)
+        return float(few[zeros])
     return size

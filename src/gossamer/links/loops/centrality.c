@@ -1,8 +1,6 @@
 /* How near nodes are to all others: gossamer/links/graph/ has the definitions in Python
    (centrality.py and hyperball.py). */
 
-#include <math.h>
-
 #include "windows.h"
 
 /* ---- centrality.py ---- */
@@ -169,7 +167,9 @@ static const char *unite_counters(const Value *given, Found *found)
     return NULL;
 }
 
-static double estimate_size(const uint64_t *counter, int64_t registers, double alpha)
+/* `few`: the sizes of counters in which so many registers are zero. */
+static double estimate_size(
+    const uint64_t *counter, int64_t registers, const double *few, double alpha)
 {
     int64_t zeros = 0;
     double total = 0.0, count = (double)registers;
@@ -186,7 +186,7 @@ static double estimate_size(const uint64_t *counter, int64_t registers, double a
     }
     double size = alpha * count * count / total;
     if (size <= 2.5 * count && zeros)
-        return count * log(count / (double)zeros);
+        return few[zeros];
     return size;
 }
 
@@ -196,7 +196,8 @@ static const char *take_over(const Value *given, Found *found)
     Numbers met = numbers_of(given[0]);
     uint64_t *counters = given[1].data, *grown = given[2].data;
     double *sizes = given[3].data, *values = given[4].data, alpha = given[6].real;
-    int64_t nodes = given[3].size, registers = given[5].number, steps = given[7].number;
+    const double *few = given[5].data;
+    int64_t nodes = given[3].size, registers = given[5].size - 1, steps = given[7].number;
     uint8_t *is_grown = given[8].data;
     int64_t words = nodes ? given[1].size / nodes : 0;
     if (given[2].size != given[1].size || given[4].size != nodes || given[8].size != met.size ||
@@ -209,7 +210,7 @@ static const char *take_over(const Value *given, Found *found)
         is_grown[n] = memcmp(counters + node * words, grown + node * words, bytes) != 0;
         if (is_grown[n]) {
             memcpy(counters + node * words, grown + node * words, bytes);
-            double size = estimate_size(counters + node * words, registers, alpha);
+            double size = estimate_size(counters + node * words, registers, few, alpha);
             values[node] += (size - sizes[node]) / (double)steps;
             sizes[node] = size;
         }
@@ -220,6 +221,6 @@ static const char *take_over(const Value *given, Found *found)
 const Loop CENTRALITY_LOOPS[] = {
     {"search_from", "NXiiD+", "", search_from},
     {"unite_counters", "iNXNiWW+b+ii", "i", unite_counters},
-    {"take_over", "NW+WD+D+ifib+", "", take_over},
+    {"take_over", "NW+WD+D+Dfib+", "", take_over},
     {NULL, NULL, NULL, NULL},
 };
