@@ -294,7 +294,7 @@ def measure(folder: Path, seconds: float) -> None:
 
 
 def main() -> None:
-    parser = CorpusOptions(__doc__, documents=(30_000, 200), seconds=(8.0, 1.0))
+    parser = CorpusOptions(__doc__, documents=(30_000, 200), seconds=(8.0, 0.2))
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--attack", help="for the process of the attackers")
     parser.add_argument("--url", help="for the process of the attackers")

@@ -8,6 +8,7 @@ import pytest
 
 from gossamer.api.crawl import Crawl
 from gossamer.web.urls import normalize
+from tests.support.bare_rounds import run_rounds
 from tests.support.judged_web import JudgedWeb, served
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def test_nothing_is_requested_that_is_forbidden(
         settings = f"{SETTINGS}\nfetch.host_overrides = {{ {routes} }}"
         crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
         crawl.inject(web.seeds())
-        crawl.run(rounds=rounds)
+        run_rounds(crawl, rounds)
     asked, judges = set(web.asked), web.judges()
     assert len(web.asked) >= least
     assert [each for each in asked if each[0] in judges and judges[each[0]].forbids(each[1])] == []
