@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.config import listed, reveal_secrets
 from gossamer.errors import ConfigError
+from gossamer.links.rank.trust import read_lists
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filters import Allow, Deny
 from gossamer.schedule.focus import fitness
@@ -64,14 +65,6 @@ def _check_site_rules(work: Workspace) -> None:
         sites_of(work.config.parse, work.root)
 
 
-def _check_trust(work: Workspace) -> None:
-    config = work.config.rank
-    if any((config.trusted, config.trusted_file, config.distrusted, config.distrusted_file)):
-        from gossamer.links.rank.trust import read_lists  # numba takes long to import
-
-        read_lists(work, "page")
-
-
 CHECKS: tuple[Callable[[Workspace], object], ...] = (
     crawl_rules.rules_in_force,
     fitness.check,
@@ -81,5 +74,5 @@ CHECKS: tuple[Callable[[Workspace], object], ...] = (
     _check_sites,
     _check_schemes,
     _check_site_rules,
-    _check_trust,
+    lambda work: read_lists(work, "page"),
 )
