@@ -73,10 +73,16 @@ def test_what_is_neither_a_url_nor_a_host_is_an_error(tmp_path: Path, line: str)
 def preference(
     fetched: list[bool], trusted: list[bool], distrusted: list[bool], *, only_trusted: bool
 ) -> list[float]:
-    flags = [np.array(each) for each in (fetched, trusted, distrusted)]
-    none = pa.array([], pa.large_string())
-    nodes = NodeTraits(np.zeros(3, np.int32), *flags, np.ones(3), none)
-    return _preference_vector(nodes, only_trusted=only_trusted).tolist()
+    nodes = NodeTraits(
+        domains=np.zeros(3, np.int32),
+        fetched=np.array(fetched),
+        trusted=np.array(trusted),
+        distrusted=np.array(distrusted),
+        factors=np.ones(3),
+        fetched_hosts=pa.array([], pa.large_string()),
+    )
+    found: list[float] = _preference_vector(nodes, only_trusted=only_trusted).tolist()
+    return found
 
 
 YES, NO = True, False

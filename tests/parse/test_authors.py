@@ -26,6 +26,8 @@ from gossamer.parse.reading.authors import MAX_FIELD_CHARS, split_authors
         ("García Márquez, Gabriel", ["García Márquez, Gabriel"]),
         ("Santiago Ramón y Cajal", ["Santiago Ramón y Cajal"]),
         ("Ann Lee, Jr., Bob Ray, Ph.D.", ["Ann Lee, Jr.", "Bob Ray, Ph.D."]),
+        ("Ann Lee, Editor, Bob Ray", ["Ann Lee", "Bob Ray"]),
+        ("Ann Lee, Editor, news", ["Ann Lee, Editor, news"]),
         ("Acme, Inc.", ["Acme, Inc."]),
         ("Ministry of Trade and Industry", ["Ministry of Trade and Industry"]),
         ("Bureau of Land Management, Oregon", ["Bureau of Land Management, Oregon"]),

@@ -191,6 +191,10 @@ def test_a_sitemap_may_be_a_path(value: str) -> None:
     assert parse_robots_txt(f"Sitemap: {value}".encode()).sitemaps == [value]
 
 
+def test_the_scheme_of_a_sitemap_may_be_in_capitals() -> None:
+    assert parse_robots_txt(b"Sitemap: HTTP://a.test/s").sitemaps == ["HTTP://a.test/s"]
+
+
 @pytest.mark.parametrize("value", [b"", b"/", b"sitemap.xml", b"http:/", b"http:a", b"none: /"])
 def test_what_is_neither_a_url_nor_a_path_is_no_sitemap(value: bytes) -> None:
     assert parse_robots_txt(b"Sitemap: " + value).sitemaps == []

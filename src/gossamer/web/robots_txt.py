@@ -79,7 +79,7 @@ _LINE = re.compile(
 )
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
 # sitemaps.org requires an absolute URL, but some files have a path.
-_SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE | re.DOTALL)
+_SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE)
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 

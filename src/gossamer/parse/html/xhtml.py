@@ -61,7 +61,7 @@ _TOKEN = re.compile(
 def html_of(text: str) -> str:
     """Return a page in XHTML as HTML. Never raises."""
     text = expand_entities(text)
-    prefixes = _NAMESPACE.findall(text, 0, NAMESPACE_CHARS)[:MAX_NAMESPACES]
+    prefixes = _NAMESPACE.findall(text[:NAMESPACE_CHARS])[:MAX_NAMESPACES]
     if prefixes:
         names = "|".join(map(re.escape, sorted(set(prefixes))))
         text = re.sub(rf"(</?)(?:{names}):(?=[A-Za-z])", r"\1", text)

@@ -218,7 +218,7 @@ def _guess_encoding(body: bytes) -> str | None:
 
 def _encoding_of_language(body: bytes) -> str | None:
     """Return the usual encoding of the language that the page declares, if the bytes support it."""
-    declared = _LANGUAGE.search(body, 0, PRESCAN_BYTES)
+    declared = _LANGUAGE.search(body[:PRESCAN_BYTES])
     name = usual_encoding(declared[1].decode()) if declared else None
     return name if name is not None and fits(decode_as(body, name), name) else None
 
