@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from gossamer.parse.documents.pdf_columns import MIN_GAP, _Box, _joined
+import pytest
+
+from gossamer.parse.documents.pdf_columns import (
+    MIN_GAP,
+    MIN_ROWS,
+    _Box,
+    _joined,
+    _may_have_columns,
+)
 
 HEIGHT = 10
 
@@ -32,3 +40,14 @@ def test_words_of_another_line_or_column_are_not_joined() -> None:
 def test_a_line_is_as_wide_and_high_as_its_words() -> None:
     small = _Box(5, 82, 8, 88)
     assert _joined([box(0, 10, 80), small, box(11, 20, 79)]) == [_Box(0, 79, 20, 90)]
+
+
+@pytest.mark.parametrize(("rows", "found"), [(MIN_ROWS - 1, False), (MIN_ROWS, True)])
+def test_a_page_may_have_columns_if_enough_lines_have_gaps(rows: int, found: bool) -> None:
+    def lines(gap: float, moved: float = 0) -> list[_Box]:
+        pairs = [(box(0, 50, 20 * n), box(50 + gap, 90, 20 * n + moved)) for n in range(rows)]
+        return [each for pair in pairs for each in pair]
+
+    assert _may_have_columns(lines(MIN_GAP * HEIGHT + 1)) == found
+    assert not _may_have_columns(lines(MIN_GAP * HEIGHT))
+    assert not _may_have_columns(lines(MIN_GAP * HEIGHT + 1, HEIGHT / 2))

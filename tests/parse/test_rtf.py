@@ -79,7 +79,15 @@ def test_windows_character_sets(charset: int, byte: bytes, character: str) -> No
 
 
 @pytest.mark.parametrize(
-    "content", [rb"\u246?l", rb"\uc0\u246l", rb"\uc2\u246\'c3\'b6l", rb"{\uc0 }\u246?l"]
+    "content",
+    [
+        rb"\u246?l",
+        rb"\uc0\u246l",
+        rb"\uc2\u246\'c3\'b6l",
+        rb"{\uc0 }\u246?l",
+        rb"\u246\~l",
+        rb"\uc2\u246\-\~l",
+    ],
 )
 def test_what_repeats_a_character_for_older_readers_is_left_out(content: bytes) -> None:
     assert read(rb"{\rtf1 " + content + b"}").text == "öl"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.config import patterns
 from gossamer.errors import ConfigError
-from gossamer.rules.filter_rules.rule_index import NONE, PrefixIndex, RuleIndex
+from gossamer.rules.filter_rules.rule_index import NONE, PrefixIndex, RuleIndex, _start_of
 from gossamer.rules.filter_rules.rule_syntax import (
     MAX_LINE_CHARS,
     Rule,
@@ -226,3 +226,16 @@ def test_too_many_patterns_are_refused_with_the_remedy(monkeypatch: pytest.Monke
     with pytest.raises(ConfigError, match="automaton of more than 1 MB") as raised:
         RuleIndex(rules)
     assert "use domain, prefix and suffix rules" in raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("prefix", "start"),
+    [
+        ("https://a.example/", "https://a.example/"),
+        ("https://a.example/b/c", "https://a.example/"),
+        ("https://a.example", ""),
+        ("https:/", ""),
+    ],
+)
+def test_prefixes_are_indexed_by_whole_hosts(prefix: str, start: str) -> None:
+    assert _start_of(prefix) == start
