@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,7 +114,5 @@ def test_many_names_are_found_together(
     expected = [numbered.index(name) if name in known else -1 for name in asked]
     assert names.numbers(pa.array(asked, pa.string())).tolist() == expected
     assert [-1 if (at := names.number(name)) is None else at for name in asked] == expected
-    built = Names(paths[:1])
-    assert [built.place(name) for name in asked] == [bisect_left(parts[0], name) for name in asked]
     some = np.array([random.randrange(len(numbered)) for _ in range(10)], np.int64)
     assert names.take(some).to_pylist() == [numbered[n] for n in some] == [names[n] for n in some]
