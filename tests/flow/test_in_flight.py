@@ -20,6 +20,7 @@ from gossamer.flow import forever, rounds
 from gossamer.flow.forever import Listener
 from gossamer.schedule import generate
 from gossamer.storage.names import CONFIG_NAME
+from tests.support.bare_rounds import run_rounds
 from tests.support.crawl_service import Service
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import garbage
@@ -113,7 +114,7 @@ def test_fetchers_that_outlive_their_process_change_nothing(
     """As on a cluster, whose tasks go on for a while when the process that planned them is gone."""
     dead = opened(folder, engine)
     dead.inject(["http://a.test/"])
-    dead.run(rounds=1)
+    run_rounds(dead, 1)
     generate.run(dead.work)
     ended: list[StoreError] = []
 
@@ -128,7 +129,7 @@ def test_fetchers_that_outlive_their_process_change_nothing(
     assert held.asked.wait(LONGEST_S)
     server.answers["/held"] = page(b"<p>held")
     crawl = opened(folder, engine)
-    crawl.run()
+    run_rounds(crawl)
     assert listed(crawl) == set()
     check_once(crawl)
     held.free.set()
@@ -184,7 +185,7 @@ def test_what_a_killed_crawl_was_fetching_is_fetched_by_the_same_round(
 
 def crawled(crawl: Crawl) -> bool:
     try:
-        crawl.run()
+        run_rounds(crawl)
     except Locked:
         return False
     return True
@@ -204,7 +205,7 @@ def test_a_crawl_that_begins_while_one_without_end_waits_has_its_turn(
                 raise Ended
             other = opened(folder, engine)
             other.refresh()
-            other.run()
+            run_rounds(other)
             check_once(other, fetches=2)
 
     crawl = opened(folder, engine)
