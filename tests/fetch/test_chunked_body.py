@@ -59,3 +59,10 @@ def test_pieces_make_no_difference(chunks: list[bytes], end: bytes, cuts: list[i
     sent = b"".join(b"%x%b%b%b" % (len(chunk), end, chunk, end) for chunk in chunks) + b"0"
     sent += end + end
     assert read(sent, tuple(min(cut, len(sent)) for cut in cuts)) == (b"".join(chunks), len(sent))
+
+
+def test_a_line_has_a_limit() -> None:
+    longest = b"1;" + b"x" * (MAX_LINE_BYTES - 2)
+    assert read(longest + b"\na\n0\n\n", (len(longest),))[0] == b"a"
+    with pytest.raises(TransferEncodingError, match="a line of more than"):
+        read(longest + b"x")

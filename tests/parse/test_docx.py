@@ -8,7 +8,7 @@ import pytest
 
 from gossamer.parse.documents.binary import read_binary
 from gossamer.parse.documents.xml_markup import MAX_OPEN_LINKS
-from tests.support.binary_files import DOCX, docx, zipped
+from tests.support.binary_files import DOCX, docx, with_members, zipped
 
 if TYPE_CHECKING:
     from gossamer.parse.documents.document_draft import BinaryDocument
@@ -210,3 +210,12 @@ def test_chunks_of_other_formats_stand_where_they_are(chunk: str | bytes, text: 
     }
     read_ = read(zipped(files))
     assert (read_.title, read_.text) == ("own", "\n".join(filter(None, ("a", text, "b"))))
+
+
+@pytest.mark.parametrize(
+    ("pages", "number"), [("3", 3), ("120", 120), ("0", None), ("", None), ("many", None)]
+)
+def test_the_number_of_pages_is_the_one_that_word_counted(pages: str, number: int | None) -> None:
+    properties = f"<Properties><Pages>{pages}</Pages></Properties>"
+    body = with_members(docx("<w:p><w:t>x</w:t></w:p>"), {"docProps/app.xml": properties})
+    assert read_binary(DOCX, body, 100).pages == number

@@ -135,8 +135,8 @@ ALLOW_ALL = Robots({}, {}, ())
 def parse_robots_txt(body: bytes) -> Robots:
     """Parse a file, of which at most MAX_BYTES were read. Never raises."""
     if len(body) >= MAX_BYTES:
-        cut = max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES))
-        body = body[: cut + 1]
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
     return _CACHE.parse(body)
 
 
