@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from gossamer.parse.html.lines import BREAK, SEAM
 from gossamer.parse.html.walk import findings
-from gossamer.parse.parsed_page import Rules
+from gossamer.parse.parsed_page import Rules, fold
 
 
 def read(body: str) -> tuple[list[str], list[str]]:
@@ -43,6 +46,28 @@ def read(body: str) -> tuple[list[str], list[str]]:
 )
 def test_lines_and_blocks(body: str, visible: list[str], blocks: list[str]) -> None:
     assert read(body) == (visible, blocks)
+
+
+PIECES = (
+    "a",
+    " ",
+    "\n b",
+    "\x01",
+    "<br>",
+    "<p>",
+    "<input>",
+    "<span hidden>",
+    "</span>",
+    "<b>c</b>",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_seams_are_not_in_the_visible_text(pieces: list[str]) -> None:
+    body = "x<input>" + "".join(pieces)  # which has a seam
+    lines = findings(LexborHTMLParser(body), Rules()).lines
+    raw = "".join(lines.pieces).replace(SEAM, "").split(BREAK)
+    assert lines.visible() == "\n".join(filter(None, map(fold, raw)))
 
 
 def test_a_box_holds_the_blocks_of_its_lines() -> None:

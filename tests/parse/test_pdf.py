@@ -108,6 +108,18 @@ def test_names_of_glyphs_that_have_no_code_are_no_text() -> None:
     assert (document.outcome, document.text) == ("parsed", "text")
 
 
+def test_a_page_of_more_text_than_fits_in_the_buffer_is_whole() -> None:
+    words = [f"{number:07d}" for number in range(4_000)]
+    lines = "".join(
+        shown(" ".join(words[first : first + 20]), (10, 790 - first // 20 * 3), 2)
+        for first in range(0, len(words), 20)
+    )
+    text = read_binary("application/pdf", pdf(lines), 100_000).text
+    assert text is not None
+    assert len(text) > len(reader.Buffer())
+    assert text.split() == words
+
+
 ROWS = (
     ("The committee reviewed the", "approved the budget for the"),
     ("annual report and the plan", "coming fiscal year without"),

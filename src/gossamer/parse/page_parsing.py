@@ -43,8 +43,8 @@ CODINGS = frozenset(
 )
 """The registered content codings (IANA), apart from `identity`."""
 DEFAULTS = Rules()
-_SHOWN = ("title", "headline", "description", "site_name", "text", "main_text")
-"""Fields that search results may show."""
+_SHOWN = ("title", "headline", "description", "site_name", "text")
+"""Fields that search results may show, beside the main text, which is a part of the text."""
 
 
 def parse_response(
@@ -113,13 +113,16 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         links, refused = merge_links(links, told.links, rules.max_links), dict(counts)
         canonical = canonical or told.canonical
         alternates = (*alternates, *told.alternates)[:MAX_ALTERNATES]
+    shown = {
+        name: without_overrides(text)
+        for name in _SHOWN
+        if isinstance(text := getattr(parsed, name), str)  # of a plugin, it may be anything
+    }
+    if isinstance(parsed.main_text, str) and shown.get("text") is not parsed.text:
+        shown["main_text"] = without_overrides(parsed.main_text)
     parsed = structs.replace(
         parsed,
-        **{
-            name: without_overrides(text)
-            for name in _SHOWN
-            if isinstance(text := getattr(parsed, name), str)  # of a plugin, it may be anything
-        },
+        **shown,
         headings=tuple(map(without_overrides, parsed.headings)),
         authors=tuple(map(without_overrides, parsed.authors)),
     )

@@ -25,7 +25,7 @@ from gossamer.parse.documents.pdf_annotations import opened_form, texts
 from gossamer.parse.documents.pdf_columns import Columns
 from gossamer.parse.documents.pdf_directions import ordered
 from gossamer.parse.documents.pdf_hyphens import Hyphens
-from gossamer.parse.documents.pdf_text import characters, lines_of, read_text
+from gossamer.parse.documents.pdf_text import characters, lines_of, read_text, text_within
 from gossamer.parse.documents.xmp import read_xmp
 from gossamer.parse.reading.titles import says_nothing
 
@@ -195,7 +195,7 @@ def _read_links(
     with_anchor = len(spots) * text_page.count_chars() <= MAX_ANCHOR_COST
     anchors: dict[str, str] = {}
     for url, *box in spots:
-        words = text_page.get_text_bounded(*box) if with_anchor else ""
+        words = text_within(text_page, *box) if with_anchor else ""
         anchors[url] = f"{anchors.get(url, '')} {words}"
     for url, words in anchors.items():
         draft.link(url, " ".join(lines_of(Hyphens().joined(words))))

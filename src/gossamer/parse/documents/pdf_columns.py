@@ -37,6 +37,7 @@ MIN_WORDS = 3
 MIN_QUIET = 3
 
 _FAR = 1e6
+_DOUBLE_BYTES = ctypes.sizeof(ctypes.c_double)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -118,12 +119,16 @@ def _is_prose(column: str) -> bool:
 
 def _boxes(text_page: pdfium.PdfTextPage, count: int) -> list[_Box]:
     """Return the boxes of a page's text, in the order of drawing."""
-    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
-    out = tuple(map(ctypes.pointer, (left, top, right, bottom)))
+    sides = (ctypes.c_double * len(_Box._fields))()
+    left, bottom, right, top = (
+        ctypes.byref(ctypes.c_double.from_buffer(sides, n * _DOUBLE_BYTES))
+        for n in range(len(sides))
+    )
+    raw, read_box = text_page.raw, c.FPDFText_GetRect
     return [
-        _Box(left.value, bottom.value, right.value, top.value)
+        _Box._make(sides)
         for index in range(count)
-        if c.FPDFText_GetRect(text_page, index, *out)
+        if read_box(raw, index, left, top, right, bottom)
     ]
 
 

@@ -23,7 +23,7 @@ _NUMBERS = re.compile("\r\n(?<=\\d[-\u2013]\r\n)(?=\\d)")
 """The end of a line within a range of numbers. A pattern that begins with letters is fast."""
 _WORD = re.compile("\\w+(?:-\\w+)*(?:[\x02\ufffe]\\s*\\w+)*")
 """Words, of which those that are broken differ from all others."""
-_LAST, _FIRST = re.compile(r"\w+\Z"), re.compile(r"\w*")
+_LAST, _FIRST = re.compile(r"(?<!\w)\w++\Z"), re.compile(r"\w*")
 MAX_PART_CHARS = 60
 _CONJUNCTIONS = frozenset(("and", "und", "oder", "sowie", "bzw", "och", "eller"))
 """Words before the completing part that do not end other words, as "bis" does in "cannabis"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,8 @@ _HYPHEN = re.compile("[\x02\xad\ufffe]\\s*")
 """Marks for a hyphen at the end of a line (`pdf_hyphens.py`)."""
 _NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 _END_OF_UNICODE = 0x110000
+Buffer = ctypes.c_ushort * (1 << 14)
+"""Room for the text of a page, in UTF-16: a type of its own for each length takes time."""
 
 
 class PageText(NamedTuple):
@@ -43,9 +46,9 @@ class PageText(NamedTuple):
 
 
 def read_text(text_page: pdfium.PdfTextPage, columns: Columns) -> PageText:
-    text = text_page.get_text_bounded()
+    text = text_within(text_page, *text_page.page.get_bbox())
     unmapped = _unmapped(text_page, text)
-    is_reordered = RIGHT_TO_LEFT.search(text) is not None
+    is_reordered = not text.isascii() and RIGHT_TO_LEFT.search(text) is not None
     if not unmapped and not is_reordered:
         return PageText(columns.text_of(text_page, text), unmapped)
     found = characters(text_page, MAX_JUDGED_CHARS)
@@ -54,6 +57,22 @@ def read_text(text_page: pdfium.PdfTextPage, columns: Columns) -> PageText:
     if is_reordered:
         found = ordered(text_page, found)
     return PageText(found, unmapped, text_page.count_chars() > MAX_JUDGED_CHARS)
+
+
+def text_within(
+    text_page: pdfium.PdfTextPage, left: float, bottom: float, right: float, top: float
+) -> str:
+    """Return the text in a part of a page.
+
+    `get_text_bounded` lets PDFium look for it twice, first for its length. Here this is so only if
+    the text is long.
+    """
+    buffer = Buffer()
+    count = c.FPDFText_GetBoundedText(text_page.raw, left, top, right, bottom, buffer, len(buffer))
+    if count < len(buffer):
+        return bytes(memoryview(buffer)[: max(count - 1, 0)]).decode("utf-16-le", "ignore")  # NUL
+    whole: str = text_page.get_text_bounded(left, bottom, right, top)
+    return whole
 
 
 def lines_of(text: str) -> list[str]:
@@ -73,7 +92,8 @@ def characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
 
 def _decoded(text_page: pdfium.PdfTextPage, places: Iterable[int]) -> str:
     """Return the characters at places. Names of glyphs may have codes that are none ("u110000")."""
-    codes = [c.FPDFText_GetUnicode(text_page, place) for place in places]
+    raw, code_at = text_page.raw, c.FPDFText_GetUnicode
+    codes = [code_at(raw, place) for place in places]
     return "".join([chr(code) if code < _END_OF_UNICODE else "\ufffd" for code in codes])
 
 

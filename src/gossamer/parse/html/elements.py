@@ -56,6 +56,13 @@ class Cursor:
         """Open elements, how they are treated, and the cursor's `box` and `in_link` outside."""
         self._reveal = reveal
 
+    def add_text(self, text: str | None) -> None:
+        """Add the text of a text node."""
+        if text and text != PERMALINK:
+            self.pieces.append(text)
+            if self.in_link and self.box >= 0 and not text.isspace():
+                self.lines.linked.append((len(self.ends), len(text.strip())))
+
     def end_line(self, end: int) -> None:
         """End a line of the visible text. `end` says what that means to the outline."""
         self.pieces.append(BREAK)
@@ -108,16 +115,6 @@ class Node:
 
     def leave(self, cursor: Cursor, around: int) -> None:
         pass
-
-
-class _Text(Node):
-    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
-        text = node.text_content
-        if text and text != PERMALINK:
-            cursor.pieces.append(text)
-            if cursor.in_link and cursor.box >= 0 and not text.isspace():
-                cursor.lines.linked.append((len(cursor.ends), len(text.strip())))
-        return None
 
 
 class _Plain(Node):
@@ -185,7 +182,10 @@ class _Heading(_Block):
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         if cursor.box == OUTSIDE:
             cursor.box = cursor.box_of_button()
-        return super().enter(cursor, node)
+        count = len(cursor.boxes)
+        child = super().enter(cursor, node)
+        cursor.lines.headings += cursor.boxes[count:]
+        return child
 
     def leave(self, cursor: Cursor, around: int) -> None:
         if self.end is not None and cursor.is_unquoted():
@@ -222,7 +222,7 @@ class _Span(Node):
         marks = marks_of("span", attributes) if attributes else 0
         if marks >= NUMBERS and is_number(node):
             return None
-        if in_code:
+        if in_code or not attributes:
             return child
         if attributes.get("aria-hidden") == "true" and repeats_math(node):
             return None
@@ -328,7 +328,8 @@ class _Anchor(Node):
         attributes = node.attributes
         href = attributes.get("href")
         is_local = href is None or href[:1] == "#"
-        if is_local and is_number_name(attributes.get("class") or "") and is_number(node):
+        classes = attributes.get("class")
+        if is_local and classes and is_number_name(classes) and is_number(node):
             return None
         cursor.found.anchors.append((attributes, len(cursor.pieces)))
         cursor.found.alt = ""
@@ -377,7 +378,7 @@ _BUTTON: Final = _Button()
 _BLOCKS: Final = """address article aside blockquote body caption center dd details dialog dir div
     dl dt fieldset figcaption figure footer form header hgroup legend li main menu nav
     ol p search section summary table tbody td tfoot th thead tr ul"""
-_GAPS: Final = "datalist input select style template textarea"
+_GAPS: Final = "datalist input select style textarea"
 _BY_NAME: Final[dict[str, Node]] = {
     **{name: _Block(name) for name in _BLOCKS.split()},
     **dict.fromkeys(_GAPS.split(), _Gap()),
@@ -412,12 +413,13 @@ _BY_NAME: Final[dict[str, Node]] = {
     "source": _Plain(on.start_source),
     "span": _Span(),
     "svg": _Drawing(),
+    "template": _Gap(on.start_template),
     "time": _Plain(on.start_time, on.end_time),
     "title": _Gap(on.start_title),
 }
 
-_TEXT: Final = 2
-"""lexbor's LXB_TAG__TEXT."""
+TEXT: Final = 2
+"""lexbor's LXB_TAG__TEXT: the walk reads text nodes itself, which are half of all nodes."""
 _KNOWN: Final = 256
 """Tag ids of nodes other than elements and of elements that HTML defines are smaller than this; the
 ids of others are addresses."""
@@ -425,7 +427,6 @@ _any = LexborHTMLParser("<p>")
 _BY_ID: Final[dict[int, Node]] = {
     **dict.fromkeys(range(_KNOWN), Node()),
     **{_any.create_node(name).tag_id: kind for name, kind in _BY_NAME.items()},
-    _TEXT: _Text(),
 }
 KINDS: Final[list[Node]] = [_BY_ID[number] for number in range(_KNOWN)]
 CUSTOM: Final[Node] = _Custom()

@@ -25,6 +25,7 @@ from gossamer.parse.html.head_metadata import (
     is_date_abbreviation,
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
+from gossamer.parse.html.shadow_roots import SHADOW_ROOT
 from gossamer.parse.parsed_page import short
 from gossamer.parse.reading.link_relations import link_relations
 from gossamer.parse.reading.references import MAX_HREF_CHARS, References
@@ -66,6 +67,7 @@ class Findings:
         """Open time elements: their attributes, first piece of text, and line."""
         self.title = ""
         self.base: str | None = None
+        self.has_shadow_roots = False
         self.language: str | None = None
 
     def phrase(self, start: int, limit: int) -> str:
@@ -192,6 +194,11 @@ def end_heading(level: int) -> Callable[[Findings], None]:
             found.headings.append((level, heading))
 
     return end
+
+
+def start_template(found: Findings, node: LexborNode) -> None:
+    if SHADOW_ROOT in node.attributes:
+        found.has_shadow_roots = True
 
 
 def start_title(found: Findings, node: LexborNode) -> None:

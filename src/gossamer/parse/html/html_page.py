@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -9,7 +10,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.page_metadata import metadata
-from gossamer.parse.html.shadow_roots import SHADOW_ROOT, show_shadow_roots
+from gossamer.parse.html.shadow_roots import show_shadow_roots
 from gossamer.parse.html.site_rules import apply_rule, rule_for
 from gossamer.parse.html.walk import findings
 from gossamer.parse.html.xhtml import html_of
@@ -65,16 +66,28 @@ def _read(
     body: bytes, label: str | None, mime: str, rules: Rules
 ) -> tuple[Reading, LexborHTMLParser]:
     text, charset = decode(body, label)
+    markup: str | bytes = body if charset == "utf-8" and _is_intact(body, text) else text
     if mime == XHTML:
-        text = html_of(text)
-    tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
-    if SHADOW_ROOT in text:
-        show_shadow_roots(tree)
+        markup = text = html_of(text)
+    tree = LexborHTMLParser(markup, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
     found = findings(tree, rules)
+    if found.has_shadow_roots:
+        show_shadow_roots(tree)
+        found = findings(tree, rules)
     found.embedded.add_to(found.references)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
     return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
+
+
+def _is_intact(body: bytes, text: str) -> bool:
+    """Whether a body is exactly its text in UTF-8. If so, lexbor need not encode that again."""
+    return (
+        not text.isascii()  # that costs little to encode
+        and "\ufffd" not in text
+        and body.endswith(text[-1:].encode())  # not cut within a character
+        and not body.startswith(BOM_UTF8)
+    )
 
 
 @remember_latest
@@ -117,9 +130,15 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
             return None
         return normalize(encode_query(href, base, charset), base, rules.urls)
 
-    meta = metadata(found.head_metadata, url, title=found.title, fetched=content.page.fetched)
+    meta = metadata(
+        found.head_metadata,
+        url,
+        title=found.title,
+        fetched=content.page.fetched,
+        with_body=main.is_doubtful or not main.text,
+    )
     title = _title(found, meta, url, main.text)
-    if meta.body and (main.is_doubtful or not main.text) and meta.body[:MIN_NEW_CHARS] not in text:
+    if meta.body and meta.body[:MIN_NEW_CHARS] not in text:
         text, main = f"{text}\n{meta.body}".lstrip(), MainText(meta.body)
     alternates = ((language, joined(href)) for language, href in meta.alternates)
     refused = found.refused.copy()

@@ -41,6 +41,8 @@ def _numbers(node: LexborNode) -> list[int]:
     """Return the numbers in an element; nothing if it has any other text."""
     numbers: list[int] = []
     for text in _texts(node):
+        if text and not (text[0].isspace() or text[0].isdecimal()):  # nearly always
+            return []
         for word in text.split():
             if not word.isdecimal() or len(word) > 9:  # noqa: PLR2004  # digits of a large number
                 return []

@@ -43,6 +43,7 @@ OUTSIDE: Final = -4
 """The line is not in the outline."""
 
 _SEAM_MARK: Final = SEAM[1]
+_BLANKS: Final = "\n\t\r\v\f\x1c\x1d\x1e\x1f"
 _BREAKS_2: Final = re.compile(r"\0(?:\s*\0)+")
 _BETWEEN: Final = {BROKEN: BREAK, SPACED: " ", JOINED: ""}
 
@@ -58,6 +59,8 @@ class Lines:
         self.pieces: list[str] = []
         self.ends: list[int] = []
         self.boxes: list[Box] = [Box("html", 0, 0, 0, 0)]
+        self.headings: list[Box] = []
+        """The boxes of headings."""
         self.links: list[int] = []
         """The line of each link to another page."""
         self.linked: list[tuple[int, int]] = []
@@ -68,7 +71,9 @@ class Lines:
         """Whether an element asks not to be quoted in snippets (`data-nosnippet`)."""
         self._seams = False
         self._folded: list[str] | None = None
-        self._outlined: list[str] | None = None
+        """The lines of the visible text, once they are needed."""
+        self._outlined: list[str] = []
+        """Those of the outline, if they differ."""
         self._readings: list[tuple[int, int, str]] = []
         """Ranges of pieces that have a reading (ruby), and that."""
 
@@ -99,11 +104,10 @@ class Lines:
 
         Lines with readings follow once more, as they are read: people search for both.
         """
-        seams = self._seams
-        lines = _fold_lines("".join(self.pieces).replace(SEAM, "")) if seams else self._lines()
+        lines = self._lines()
         text = "\n".join(filter(None, lines))
         if self._readings:
-            read = _fold_lines("".join(self._read_pieces()).replace(SEAM, ""))
+            read = _fold_lines(_with_blanks("".join(self._read_pieces())).replace(SEAM, ""))
             others = (new for old, new in zip(lines, read, strict=True) if new != old)
             text = "\n".join([text, *others])
         return text
@@ -154,31 +158,62 @@ class Lines:
             blocks, [Box(b.tag, b.parent, before[b.start], before[b.end], b.marks) for b in boxes]
         )
 
-    def _lines(self) -> list[str]:
-        if self._folded is None:
-            self._folded = _fold_lines("".join(self.pieces))
-        return self._folded
-
     def outline_lines(self) -> Sequence[str]:
         """Return the lines. Those that hidden elements divide keep a space where they meet."""
-        if not self._seams:
-            return self._lines()
-        if self._outlined is not None:
-            return self._outlined
-        lines = []
-        for raw, end in zip("".join(self.pieces).split(BREAK), self.ends, strict=True):
-            line = fold(raw.removeprefix(_SEAM_MARK))
-            if line and raw[0] == _SEAM_MARK and raw[1].isspace():
+        lines = self._lines()
+        return self._outlined if self._seams else lines
+
+    def _lines(self) -> list[str]:
+        if self._folded is None:
+            text = _with_blanks("".join(self.pieces))
+            self._folded = self._fold_seams(text) if self._seams else _fold_lines(text)
+        return self._folded
+
+    def _fold_seams(self, text: str) -> list[str]:
+        """Return the lines of the visible text, and keep those of the outline."""
+        visible: list[str] = []
+        parts: list[str] = []  # what seams divide the present line into
+        for raw, end in zip(text.split(BREAK), self.ends, strict=True):
+            marked = raw[:1] == _SEAM_MARK
+            line = _fold_line(raw[1:] if marked else raw)
+            if marked and parts:
+                parts.append(raw[1:])
+            else:
+                if len(parts) > 1:
+                    visible[-1] = fold("".join(parts))
+                parts = [raw]
+                visible.append(fold(raw) if marked else line)
+            if line and marked and raw[1].isspace():
                 line = " " + line
             if end == JOINED and raw[-1:].isspace():
                 line += " "
-            lines.append(line)
-        self._outlined = lines
-        return lines
+            self._outlined.append(line)
+        if len(parts) > 1:
+            visible[-1] = fold("".join(parts))
+        return visible
 
 
 def _fold_lines(text: str) -> list[str]:
-    return list(map(" ".join, map(str.split, text.split(BREAK))))
+    return [_fold_line(line) for line in text.split(BREAK)]
+
+
+def _with_blanks(text: str) -> str:
+    """Return the text with spaces in place of all other white space of ASCII."""
+    for blank in _BLANKS:
+        if blank in text:
+            text = text.replace(blank, " ")
+    return text
+
+
+def _fold_line(line: str) -> str:
+    """Return `fold(line)`, for a line of `_with_blanks`: of most, nothing changes but the ends.
+
+    The only white space that is printable is the space.
+    """
+    line = line.strip()
+    if "  " not in line and (line.isascii() or line.isprintable()):
+        return line
+    return fold(line)
 
 
 def _split_blocks(raw: str, link_chars: int, links: int, box: int, tag: str) -> list[Block]:

@@ -70,15 +70,21 @@ class Metadata(Struct, frozen=True, kw_only=True):
     """Pairs of hreflang and URL."""
     icon: str | None = None
     body: str | None = None
-    """The text of the main work in schema.org's node, for pages that show it by a script."""
+    """The text of the main work in schema.org's node, if asked for."""
 
 
 def metadata(
-    found: HeadMetadata, url: str, *, title: str = "", fetched: datetime | None = None
+    found: HeadMetadata,
+    url: str,
+    *,
+    title: str = "",
+    fetched: datetime | None = None,
+    with_body: bool = False,
 ) -> Metadata:
     """Return the metadata of the page at `url`, whose title element is `title`.
 
-    Dates after `fetched`, the instant at which it was fetched, are rejected.
+    Dates after `fetched`, the instant at which it was fetched, are rejected. `with_body` is for
+    pages that show their text by a script.
     """
     addresses = [url] if found.canonical is None else [url, found.canonical]
     nodes = Nodes(read_jsonld(found.scripts) + found.things, addresses)
@@ -100,7 +106,7 @@ def metadata(
         canonical=found.canonical,
         alternates=tuple(found.alternates),
         icon=found.icon or found.touch_icon,
-        body=nodes.body(),
+        body=nodes.body() if with_body else None,
     )
 
 

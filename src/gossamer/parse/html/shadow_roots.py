@@ -3,7 +3,7 @@
 A `template` with the attribute `shadowrootmode` becomes the shadow root of its parent, the host.
 Browsers then show the template's content. The children of the host are shown where the content has
 a `slot` for them, and not at all if it has none (§4.2.2 of the DOM standard). We put the elements
-where they are shown, before the walk, so that everything else need not know about it.
+where they are shown, and walk once more, so that everything else need not know about it.
 
 Bounds: MAX_ROOTS shadow roots per page. Each node is moved at most twice.
 """
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 SHADOW_ROOT = "shadowrootmode"
-"""A page without this string has no shadow roots."""
 MAX_ROOTS = 2_000
 
 _MODES = frozenset(("closed", "open"))

@@ -15,7 +15,9 @@ Bounds: at most MAX_LINES lines are read, and MAX_DEPTH boxes around each.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gossamer.parse.html.head_metadata import ShownDate
@@ -25,7 +27,7 @@ from gossamer.parse.maintext.marks import CHROME
 from gossamer.parse.maintext.names import BESIDE, BYLINE, COMMENTARY, DIALOG, NAMED_CHROME
 from gossamer.parse.maintext.trim import fold_words
 from gossamer.parse.reading.date_labels import CHANGED, OTHER, PUBLISHED, label_of
-from gossamer.parse.reading.written_dates import YEARS, written_dates
+from gossamer.parse.reading.written_dates import may_have_date, written_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,6 +73,7 @@ datemodified
 _OWN = frozenset(_OWN_NAMES.split())
 """Classes and properties of microformats and themes for dates of the page."""
 _WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = re.compile(r"\d\d|[年년]")
 _SENTENCE = re.compile(r"[.!?…。！？]\W*$")
 _ABBREVIATION = re.compile(r"(?:\b\w{1,3}|\d)\.\W*$")
 _SEPARATOR = re.compile(r"[|·•●∙｜/]|\s[–—-]\s")
@@ -85,10 +88,11 @@ def keep_own_dates(found: Findings) -> None:
         language = locale  # which has a region
     title = found.title or next(metadata.meta_contents("headline"), "")
     finder = DateFinder(found.lines, title, language)
-    metadata.times = finder.own_times(metadata.times)
     metadata.shown = finder.dates()
-    if not metadata.headlines and finder.headline is not None:
-        metadata.headlines.append(finder.headline)
+    if metadata.times:
+        metadata.times = finder.own_times(metadata.times)
+        if not metadata.headlines and finder.headline is not None:
+            metadata.headlines.append(finder.headline)
 
 
 class DateFinder:
@@ -98,35 +102,43 @@ class DateFinder:
         self._texts = lines.outline_lines()
         self._ends = lines.ends
         self._boxes = lines.boxes
-        self._linked = frozenset(lines.links)
+        self._headings = lines.headings
+        self._links = lines.links
         self._language = language
-        self._articles: Counter[int] = Counter()
-        """Number of articles in each box."""
-        self._headings: list[Box] = []
-        for box in self._boxes:
-            tag = box.tag
-            if tag in HEADINGS:
-                self._headings.append(box)
-            elif tag == "article":
-                self._articles[box.parent] += 1
         self.headline = self._find_headline(fold_words(title))
-        self._near = frozenset(self._near_lines())
-        """Lines near the headline, where a date needs no label."""
 
     def _find_headline(self, title: str) -> int | None:
         """Return the line of the longest heading that the title contains, or of the first h1."""
         best = next((box for box in self._headings if box.tag == "h1"), None)
         most = 2
         for box in self._headings[:MAX_HEADINGS]:
-            written = self._texts[box.start : min(box.end, box.start + MAX_HEADING_LINES)]
-            words = fold_words(" ".join(written))
-            weight = 2 * len(words) + (box.tag == "h1")
+            written = " ".join(self._texts[box.start : min(box.end, box.start + MAX_HEADING_LINES)])
+            is_first = box.tag == "h1"
+            if 2 * len(written.lower()) + is_first <= most:
+                continue
+            words = fold_words(written)
+            weight = 2 * len(words) + is_first
             if weight > most and words in title:
                 best, most = box, weight
         if best is None:
             return None
         lines = range(best.start, best.end)
         return next((line for line in lines if self._texts[line]), best.start)
+
+    @cached_property
+    def _articles(self) -> Counter[int]:
+        """The number of articles in each box."""
+        return Counter(box.parent for box in self._boxes if box.tag == "article")
+
+    @cached_property
+    def _near(self) -> frozenset[int]:
+        """Lines near the headline, where a date needs no label."""
+        return frozenset(self._near_lines())
+
+    def _count_links(self, start: int, end: int) -> int:
+        """Return the number of lines from `start` to `end` that have a link to another page."""
+        found = self._links[bisect_left(self._links, start) : bisect_left(self._links, end)]
+        return len(set(found))
 
     def is_foreign(self, line: int) -> bool:
         """Whether what a line contains belongs to something else than the page's headline."""
@@ -233,14 +245,17 @@ class DateFinder:
             return []
         found: list[tuple[int, int, ShownDate]] = []
         lists: dict[int, set[datetime]] = defaultdict(set)
-        for line in sorted(self._near):
-            for date, label in self._dates_in(line):
+        region = range(max(self.headline - BEFORE, 0), self.headline + BEHIND)
+        for line in self._dated(region):
+            for date, label in self._dates_in(line) if line in self._near else ():
                 if label is None:
                     lists[self._list_around(line)].add(date)
                 distance = abs(line - self.headline)
                 shown = ShownDate(date, label, line < self.headline)
                 found.append((distance + MAX_LINES * (label is None), line, shown))
-        tail = [(line, *each) for line in self._tail_lines() for each in self._dates_in(line)]
+        tail = [
+            (line, *each) for line in self._dated(self._tail()) for each in self._dates_in(line)
+        ]
         labelled = [(line, date, label) for line, date, label in tail if label is not None]
         for label in (PUBLISHED, CHANGED):
             same = {date for _, date, each in labelled if each == label}
@@ -252,6 +267,14 @@ class DateFinder:
             if shown.label is not None
             or not (around := self._list_around(line))
             or (len(lists[around]) < MAX_LIST and self._boxes[around].tag in _ENUMERATIONS)
+        ]
+
+    def _dated(self, lines: range) -> list[int]:
+        """Return the lines that may have a date: few of a page, so this is asked first."""
+        return [
+            line
+            for line, text in enumerate(self._texts[lines.start : lines.stop], lines.start)
+            if 0 < len(text) <= MAX_LINE_CHARS and may_have_date(text) and not self.is_outside(line)
         ]
 
     def _near_lines(self) -> Iterator[int]:
@@ -266,7 +289,7 @@ class DateFinder:
         for line in range(headline, min(headline + BEHIND, len(self._texts))):
             text = self._texts[line]
             if line > headline and line in headings:
-                is_other = line in self._linked and headings[line] in _TITLES
+                is_other = headings[line] in _TITLES and self._count_links(line, line + 1)
                 if is_other or line > headline + MAX_SUBTITLE:
                     return
             if _is_paragraph(text):
@@ -282,7 +305,7 @@ class DateFinder:
         What is above a menu is of the site.
         """
         headline = self.headline or 0
-        links = sum(each in self._linked for each in range(line + 1, headline))
+        links = self._count_links(line + 1, headline)
         if links != 1:
             return links == 0
         number = self._box_of(line)
@@ -297,8 +320,8 @@ class DateFinder:
             number = box.parent
         return False
 
-    def _tail_lines(self) -> Iterable[int]:
-        """Yield the last lines of the largest box around the headline that is not the page."""
+    def _tail(self) -> range:
+        """Return the last lines of the largest box around the headline that is not the page."""
         headline = self.headline or 0
         number = self._box_of(headline)
         end = len(self._texts)
@@ -311,13 +334,11 @@ class DateFinder:
                 break
             number = box.parent
         first = max(end - TAIL, headline + BEHIND if end - headline > BEHIND else headline)
-        return [line for line in range(first, end) if self._ends[line] != OUTSIDE]
+        return range(first, end)
 
     def _dates_in(self, line: int) -> Iterable[tuple[datetime, str | None]]:
         """Yield the dates in a line that may be the page's, with their labels."""
         text = self._texts[line]
-        if len(text) > MAX_LINE_CHARS or YEARS.search(text) is None:
-            return
         dates = written_dates(text, self._language)
         if not dates or len(dates) > MAX_LIST or self.is_foreign(line):
             return
@@ -351,7 +372,7 @@ class DateFinder:
         above = next(
             (self._texts[n] for n in range(line - 1, max(line - 4, -1), -1) if self._texts[n]), ""
         )
-        if len(above) > MAX_LABEL_CHARS // 2 or YEARS.search(above) or _count(above) > 3:  # noqa: PLR2004
+        if len(above) > MAX_LABEL_CHARS // 2 or _NUMBER.search(above) or _count(above) > 3:  # noqa: PLR2004
             return None
         return label_of(above.lower())
 

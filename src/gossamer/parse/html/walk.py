@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gossamer.parse.html.elements import CUSTOM, KINDS, Cursor
+from gossamer.parse.html.elements import CUSTOM, KINDS, TEXT, Cursor
 from gossamer.parse.html.findings import Findings
 from gossamer.parse.html.shown_dates import keep_own_dates
 from gossamer.parse.parsed_page import Rules
@@ -55,28 +55,39 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:
     """Visit every node in document order, elements at their start and at their end."""
     cursor = Cursor(found, reveal=reveal)
     kinds, ancestors = KINDS, cursor.ancestors
-    node: LexborNode | None = root
-    while node is not None:
-        tag = node.tag_id
-        kind = kinds[tag] if tag < len(kinds) else CUSTOM
-        box, in_link = cursor.box, cursor.in_link
-        child = kind.enter(cursor, node)
-        if child is None:
-            node = _leave(cursor, node)
+    node = root
+    tag = root.tag_id
+    while True:
+        if tag == TEXT:
+            cursor.add_text(node.text_content)
+            following = node.next
         else:
-            ancestors.append((node, kind, box, in_link))
-            node = child
+            kind = kinds[tag] if tag < len(kinds) else CUSTOM
+            box, in_link = cursor.box, cursor.in_link
+            child = kind.enter(cursor, node)
+            if child is None:
+                following = node.next
+            elif (tag := child.tag_id) != TEXT:
+                ancestors.append((node, kind, box, in_link))
+                node = child
+                continue
+            else:
+                cursor.add_text(child.text_content)
+                following = child.next
+                if following is None:  # as of most elements
+                    kind.leave(cursor, box)
+                    cursor.box, cursor.in_link = box, in_link
+                    following = node.next
+                else:
+                    ancestors.append((node, kind, box, in_link))
+        while following is None and ancestors:
+            node, kind, box, in_link = ancestors.pop()
+            kind.leave(cursor, box)
+            cursor.box, cursor.in_link = box, in_link
+            following = node.next
+        if following is None or not ancestors:  # only comments follow the root
+            break
+        node = following
+        tag = node.tag_id
     cursor.ends.append(cursor.box)
     cursor.boxes[0].end = len(cursor.ends)
-
-
-def _leave(cursor: Cursor, node: LexborNode) -> LexborNode | None:
-    """Leave a node, and the elements that end with it. Return the next node, if any."""
-    ancestors = cursor.ancestors
-    following = node.next
-    while following is None and ancestors:
-        node, kind, box, in_link = ancestors.pop()
-        kind.leave(cursor, box)
-        cursor.box, cursor.in_link = box, in_link
-        following = node.next
-    return following if ancestors else None  # only comments follow the root

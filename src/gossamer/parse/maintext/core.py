@@ -98,9 +98,15 @@ def _prose(block: Block) -> int:
     chars = block.chars
     if chars < MIN_PROSE_CHARS or block.link_chars >= MAX_LINKED * chars:
         return 0
-    if block.tag in HEADINGS or _IMPRINT.match(block.text):
+    if block.tag in HEADINGS or _is_imprint(block.text):
         return 0
     return chars - block.link_chars
+
+
+def _is_imprint(text: str) -> bool:
+    if text[0].isalpha() and text[0] not in "Cc":  # nearly always, without the pattern
+        return False
+    return _IMPRINT.match(text) is not None
 
 
 def _choose_blocks(

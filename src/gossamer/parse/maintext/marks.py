@@ -88,7 +88,7 @@ def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
         return _named(kind, marks, classes, "")
     if not _TELLING.isdisjoint(attributes):
         style = attributes.get("style")
-        if (style and _INVISIBLE.search(style)) or _is_hidden(kind, attributes):
+        if (style and _is_invisible(style)) or _is_hidden(kind, attributes):
             return HIDDEN
         if "data-nosnippet" in attributes and kind in _QUOTED:
             return UNQUOTED
@@ -101,6 +101,13 @@ def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
     if len(classes) + len(identity) > MAX_NAME_CHARS:
         classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
     return _named(kind, marks, classes, identity) if classes or identity else marks
+
+
+def _is_invisible(style: str) -> bool:
+    lower = style.lower()
+    if "none" in lower or "hidden" in lower:
+        return _INVISIBLE.search(style) is not None
+    return False  # nearly always, without the pattern
 
 
 def _is_hidden(kind: str, attributes: dict[str, str | None]) -> bool:

@@ -53,20 +53,25 @@ class Sums(NamedTuple):
 
     @classmethod
     def of(cls, blocks: Sequence[Block], prose: Sequence[int], kept: Sequence[bool]) -> Sums:
-        none = (0,) * len(cls._fields)
-        rows = [
-            _amounts(block, weight) if keep else none
-            for block, weight, keep in zip(blocks, prose, kept, strict=True)
-        ]
-        columns = zip(*rows, strict=True) if rows else ((),) * len(none)
-        return cls(*[prefix_sums(column) for column in columns])
+        columns: list[list[int]] = [[0] for _ in cls._fields]
+        all_prose, all_chars, all_link_chars, all_links, all_teasers, all_headlines = columns
+        prose_sum = chars = link_chars = links = teasers = headlines = 0
+        for block, weight, keep in zip(blocks, prose, kept, strict=True):
+            if keep:
+                prose_sum += weight
+                chars += block.chars
+                link_chars += block.link_chars
+                links += block.links
+                if block.link_chars >= ONLY_LINKS * block.chars and block.tag not in TABULAR:
+                    teasers += block.chars
+                    headlines += block.tag in HEADINGS
+            all_prose.append(prose_sum)
+            all_chars.append(chars)
+            all_link_chars.append(link_chars)
+            all_links.append(links)
+            all_teasers.append(teasers)
+            all_headlines.append(headlines)
+        return cls(*columns)
 
     def between(self, start: int, end: int) -> Amounts:
         return Amounts(*[column[end] - column[start] for column in self])
-
-
-def _amounts(block: Block, prose: int) -> tuple[int, ...]:
-    chars, link_chars = block.chars, block.link_chars
-    if link_chars < ONLY_LINKS * chars or block.tag in TABULAR:
-        return prose, chars, link_chars, block.links, 0, 0
-    return prose, chars, link_chars, block.links, chars, block.tag in HEADINGS

@@ -29,6 +29,7 @@ from gossamer.parse.maintext.marks import BODY
 from gossamer.parse.maintext.names import COMMENTARY
 from gossamer.parse.maintext.rows import rows
 from gossamer.parse.maintext.sums import prefix_sums
+from gossamer.parse.reading.digits import may_have_digit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +106,7 @@ def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
         index
         for index, block in enumerate(blocks)
         if len(block.text) <= MAX_STAMP_CHARS
+        and may_have_digit(block.text)
         and (digit := first_digit(block.text)) is not None
         and _is_stamp(block, digit.start())
     ]

@@ -43,6 +43,8 @@ _CLUSTERS: Final = frozenset(
 )
 _ENDS: Final = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔॥։።")
 _WORD: Final = re.compile(r"\w+")
+_NO_WORD: Final = dict.fromkeys([n for n in range(128) if not re.match(r"\w", chr(n))], " ")
+"""The other characters of ASCII, each as a space."""
 
 
 def drop_link_lists(
@@ -195,4 +197,8 @@ def is_title(block: Block, title: str) -> bool:
 
 
 def fold_words(text: str) -> str:
-    return " ".join(_WORD.findall(text[:MAX_TITLE_CHARS].lower()))
+    """Return the words of a text in lower case, with one space between them."""
+    lower = text[:MAX_TITLE_CHARS].lower()
+    if lower.isascii():  # ten times as fast
+        return " ".join(lower.translate(_NO_WORD).split())
+    return " ".join(_WORD.findall(lower))

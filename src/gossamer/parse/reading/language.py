@@ -236,7 +236,7 @@ def _read(sample: str, letters: int, hint: str | None) -> str | None:
     language = _resolve_rivals(best, sample, hint, traits=1 if decided else 3)
     if decided or language != best:
         return language
-    for language, script in _SCRIPTS:
+    for language, script in () if sample.isascii() else _SCRIPTS:
         if 6 * len(re.findall(script, sample)) > letters:  # three bytes each, and over half
             return language
     doubt = letters * (first - likelihoods.get(hint or "", -math.inf))

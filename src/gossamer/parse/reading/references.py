@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.parsed_page import Link
 from gossamer.rules.spellings import plainer
-from gossamer.web.query_encoding import encode_query
+from gossamer.web.query_encoding import UTF8, encode_query
 from gossamer.web.urls import refusal, resolve_all
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ class References:
         found: dict[str, Reference] = {}
         spellings: dict[str, str | None] = {}
         refused = self._refused if refused is None else refused
-        hrefs = [encode_query(href, base, charset) for href in self._met]
+        hrefs = list(self._met)
+        if charset not in UTF8:
+            hrefs = [encode_query(href, base, charset) for href in hrefs]
         targets = resolve_all(hrefs, base, rules)
         for href, reference, target in zip(hrefs, self._met.values(), targets, strict=True):
             if target is None:

@@ -54,6 +54,10 @@ tanpa judul, dokumen tanpa judul, không có tiêu đề, chưa đặt tên, ไ
 """
 _PLACEHOLDERS = frozenset(re.findall(r"[^,\s][^,\n]*", _NAMELESS))
 """What editors and converters write in place of a title, in the languages of their users."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FIRST_LETTERS = frozenset(
+    found[0] if (found := _LETTERS.search(each)) else "" for each in _PLACEHOLDERS
+)
 _DECORATION = re.compile(
     r"^[^\w{%$]+|(?:\.\w{2,5})?(?:[\s_-]*\(?\d{1,4}\)?)?(?:\.\w{2,5})?[^\w}%]*$"
 )
@@ -93,7 +97,12 @@ def says_nothing(title: str) -> bool:
     False
     """
     title = " ".join(title[:MAX_CHARS].split())
-    if not is_visible(title) or _DECORATION.sub("", title).lower() in _PLACEHOLDERS:
+    if not is_visible(title):
+        return True
+    first = _LETTERS.search(title)
+    if (first is None or first[0].lower() in _FIRST_LETTERS) and (
+        _DECORATION.sub("", title).lower() in _PLACEHOLDERS
+    ):
         return True
     return any(form.fullmatch(title) for form in (_TEMPLATE, _PRINTED, _FILE, _PATH))
 

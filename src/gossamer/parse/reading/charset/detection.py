@@ -141,7 +141,7 @@ def _detect_like_ascii(body: bytes, labels: list[str]) -> str | None:
         for escape, name in _ESCAPES:
             if escape in body:
                 return name if fits(decode_as(body, name), name) else None
-    if b"~" in body and b"~{" in body and _HZ_RUN.search(body) and body.isascii():  # one is faster
+    if b"~" in body and body.isascii() and b"~{" in body and _HZ_RUN.search(body):  # the fast first
         return "hz-gb-2312" if _detect_encoding(body) == "hz-gb-2312" else None
     return None
 
