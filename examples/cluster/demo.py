@@ -89,11 +89,13 @@ class Result(NamedTuple):
 def run(folder: Path, spark_home: Path, console: Console) -> list[Result]:
     """Run everything; returns the lines of the summary."""
     web = Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())
-    console.print("starting a web, an object store and a Spark cluster of two workers")
+    console.print("starting a web and an object store")
     with object_store(folder / "s3") as keys, FakeWeb(web) as fake:
         os.environ.update(keys | {places.CACHE: str(folder / "driver-cache")})
         of_workers = keys | {places.CACHE: str(folder / "workers-cache")}
-        with Cluster(spark_home, folder, sys.executable, of_workers) as spark:
+        with Cluster(
+            spark_home, folder, sys.executable, of_workers, announce=console.print
+        ) as spark:
             settings = SETTINGS.format(
                 spark=spark.url, workers=WORKERS, delay_s=DELAY_S, web=fake.address, shards=NODES
             )

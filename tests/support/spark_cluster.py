@@ -12,25 +12,30 @@ killed leaves nothing behind.
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import re
+import shutil
 import subprocess
 import threading
 import time
 from contextlib import ExitStack, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
 
 import psutil
 
 from gossamer.config.egress import ADDRESSES, GROUPS
+from gossamer.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
+LOG = logging.getLogger(__name__)
 NONE: Mapping[str, str] = MappingProxyType({})
 WORKERS = 2
 WORKERS_FROM = 11
@@ -70,6 +75,21 @@ HADOOP = "org.apache.hadoop:hadoop-aws:3.5.0"
 """Of the version of Spark's Hadoop client."""
 AWS_VERSION = "2.35.4"
 SERVICES = ("s3", "s3-transfer-manager", "sts")
+REPOSITORY = "DEFAULT_ARTIFACT_REPOSITORY"
+"""The variable by which Spark, too, learns of another repository than Maven Central."""
+CENTRAL = "https://repo1.maven.org/maven2/"
+ONE_REPOSITORY = """\
+<ivysettings>
+  <settings defaultResolver="central"/>
+  <resolvers><ibiblio name="central" m2compatible="true" root={root}/></resolvers>
+</ivysettings>
+"""
+"""Spark would first look into ~/.m2, where Maven leaves POMs without their JARs."""
+NOT_FETCHED = (
+    "has not given Spark its libraries for S3",
+    f"check the network, or set {REPOSITORY} to a mirror, and run this again",
+)
+UNRESOLVED = re.compile(r"unresolved dependency|download failed")
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
@@ -92,11 +112,13 @@ class Cluster:
         options: Mapping[str, str] = NONE,
         bound: bool = False,
         environments: Sequence[Mapping[str, str]] = (),
+        announce: Callable[[str], object] = LOG.info,
     ) -> None:
         """Start a cluster whose logs and work lie in `folder`.
 
         `s3`: the environment by which its machines find an object store. `options`: more settings
         of Spark. `bound`: bind each worker to a core. `environments`: more variables for each.
+        `announce` is told what the cluster waits for.
         """
         self._home, self._folder, self._bound = spark_home, folder, bound
         self._environments = environments or [NONE] * workers
@@ -124,12 +146,13 @@ class Cluster:
             "spark.sql.shuffle.partitions": "4",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
-            **(s3a(spark_home, s3) if s3 else {}),
+            **(s3a(spark_home, folder, s3) if s3 else {}),
             **options,
         }
         self._deadline = time.monotonic() + STARTUP_S
         with ExitStack() as running:
             self._running = running
+            announce("waiting for Spark's master and workers")
             master = self._start(
                 "master",
                 "spark-class",
@@ -141,13 +164,28 @@ class Cluster:
             self.workers = [self._start_worker(number) for number in range(workers)]
             for worker in self.workers:
                 worker.find(_REGISTERED, self._deadline)
+            if s3 and not libraries(spark_home).exists():
+                announce(
+                    "waiting for Spark Connect, which first downloads 42 MB of libraries for S3"
+                )
+            else:
+                announce("waiting for Spark Connect")
             self.connect = self._start(
                 "connect",
                 *("spark-submit", "--master", self._master_url),
                 *(word for pair in settings.items() for word in ("--conf", "=".join(pair))),
                 *("--class", _CONNECT, "spark-internal"),
             )
-            port = self.connect.find(r"Spark Connect server started at: \S*:(\d+)", self._deadline)
+            try:
+                port = self.connect.find(
+                    r"Spark Connect server started at: \S*:(\d+)", self._deadline
+                )
+            except RuntimeError as error:
+                if UNRESOLVED.search(str(error)):
+                    ivy = libraries(spark_home).parent
+                    shutil.rmtree(ivy, ignore_errors=True)  # it remembers what it did not find
+                    raise UsageError(repository(), *NOT_FETCHED) from error
+                raise
             self.url = f"sc://127.0.0.1:{port}"
             self._running = running.pop_all()
 
@@ -206,18 +244,30 @@ class Cluster:
         return daemon
 
 
-def s3a(spark_home: Path, s3: Mapping[str, str]) -> dict[str, str]:
-    """Settings by which Spark reads and writes an object store.
+def repository() -> str:
+    return os.environ.get(REPOSITORY, CENTRAL)
+
+
+def libraries(spark_home: Path) -> Path:
+    """Where Spark keeps the JARs that it has fetched."""
+    return spark_home / "ivy" / "jars"
+
+
+def s3a(spark_home: Path, folder: Path, s3: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which Spark reads and writes an object store; they need a file in `folder`.
 
     The libraries come from Maven Central, once. hadoop-aws depends on all of AWS in one file of
     690 MB, of which it needs few services.
     """
+    ivy_settings = folder / "ivysettings.xml"
+    ivy_settings.write_text(ONE_REPOSITORY.format(root=quoteattr(repository())), encoding="utf-8")
     return {
         "spark.jars.packages": ",".join(
             [HADOOP, *(f"software.amazon.awssdk:{name}:{AWS_VERSION}" for name in SERVICES)]
         ),
         "spark.jars.excludes": "software.amazon.awssdk:bundle",
-        "spark.jars.ivy": str(spark_home / "ivy"),
+        "spark.jars.ivy": str(libraries(spark_home).parent),
+        "spark.jars.ivySettings": str(ivy_settings),
         "spark.hadoop.fs.s3a.endpoint": s3["AWS_ENDPOINT_URL"],
         "spark.hadoop.fs.s3a.endpoint.region": s3["AWS_REGION"],
         "spark.hadoop.fs.s3a.path.style.access": "true",
