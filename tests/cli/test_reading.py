@@ -21,7 +21,7 @@ def test_no_index_is_an_error_and_no_results_are_not(tmp_path: Path) -> None:
     work = crawl(tmp_path)
     ended = CliRunner().invoke(app, ["search", str(tmp_path), "rose"])
     assert isinstance(ended.exception, StoreError)
-    assert ended.exception.remedy.endswith(f"gossamer harvest {tmp_path}")
+    assert ended.exception.remedy.endswith(f"gossamer crawl {tmp_path} URL...")
     put_index(work, [{"url": "http://a.example/", "title": "Garden", "text": "A rose."}])
     assert "0 results" in CliRunner().invoke(app, ["search", str(tmp_path), "tulip"]).output
 

@@ -137,6 +137,8 @@ def rules(
         ]
         echo_json(msgspec.json.encode({"total": len(found), "rules": listed}))
         return
+    if not found:
+        typer.echo("no rules were learned", err=True)
     for rule in shown:
         _print_url_rule(rule)
     if len(found) > len(shown):

@@ -63,6 +63,8 @@ def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
         ]
         echo_json(msgspec.json.encode(listed))
         return
+    if not found:
+        typer.echo("there are no filter rules; to add one: gossamer filter add", err=True)
     for each in found:
         off = "" if each.enabled else ", disabled"
         typer.echo(printable(f"{each.rule.text}  ({each.place}{off})"))

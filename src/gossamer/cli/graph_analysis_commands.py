@@ -63,6 +63,8 @@ def farms(
     if as_json:
         echo_json(msgspec.json.encode({"total": found.num_rows, "farms": shown}))
         return
+    if not found.num_rows:
+        typer.echo("no farms were found", err=True)
     for sign in shown:
         typer.echo(f"{sign.factor:4.0%}  {printable(sign.name)}\n      {printable(sign.text)}")
     if found.num_rows > limit:

@@ -335,6 +335,7 @@ def _draw_graph(path: Path, drawing: str) -> None:
 
     with output_errors(path):
         path.write_text(drawing, "utf-8")
+    typer.echo(f"drawn in {path}", err=True)
 
 
 def _open_graph_of(crawl: str, hosts: bool) -> LinkGraph:

@@ -34,6 +34,7 @@ def resume(crawl: CrawlFolder) -> None:
     from gossamer.state import pausing
 
     pausing.resume(_root_to_pause(crawl))
+    typer.echo("not paused any more")
 
 
 def _root_to_pause(crawl: str) -> str:

@@ -57,7 +57,8 @@ def search(
 
     work = Workspace.open(crawl)
     if not work.store.manifest.layers("index"):
-        raise not_indexed(work.root)
+        has_documents = bool(work.store.manifest.layers("documents"))
+        raise not_indexed(work.root, has_documents=has_documents)
     results = Searcher.open(work).search(" ".join(query), limit=limit, verbatim=verbatim)
     if as_json:
         import msgspec

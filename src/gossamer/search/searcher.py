@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def not_indexed(root: str) -> StoreError:
+def not_indexed(root: str, *, has_documents: bool = True) -> StoreError:
     """The error of a crawl whose index has not been built, or has no document."""
     remedy = f"to index what was crawled: gossamer harvest {root}"
+    if not has_documents:
+        remedy = f"no page was fetched and parsed yet; to crawl: gossamer crawl {root} URL..."
     return StoreError(root, "no page is indexed", remedy)
 
 

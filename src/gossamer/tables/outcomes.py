@@ -102,7 +102,7 @@ OUTCOMES: Mapping[str, Policy] = {
         max_tries=4,
         affects_host=True,
         host_wait_s=2,
-        remedy="check the host's name and port, and that the server is running; "
+        remedy="check this machine's network, the host's name and port, and that the server runs; "
         "if it can only be reached through a proxy, set the proxy",
         settings=("fetch.sites", "fetch.nameservers", "fetch.connect_timeout_s"),
     ),

@@ -93,7 +93,8 @@ def read_list(source: str, rules: UrlRules) -> Iterator[Target | BadLine]:
         with _open(source) as file:
             yield from parse_seeds(iter(lambda: file.readline(MAX_LINE_BYTES), b""), source, rules)
     except (OSError, EOFError, zlib.error) as error:
-        raise SeedError(source, f"cannot be read: {error}", "pass a text or gzip file") from None
+        why = getattr(error, "strerror", None) or error
+        raise SeedError(source, f"cannot be read: {why}", "pass a text or gzip file") from None
 
 
 def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[Target]:
