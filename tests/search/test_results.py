@@ -72,7 +72,7 @@ def test_nothing_found_offers_what_could_help(client: httpx.Client) -> None:
 
 def shown(found: Results) -> LexborHTMLParser:
     about = {"asked": {"q": "a"}, "narrowed": [], "number": 1, "last": 1, "pictures": False}
-    return LexborHTMLParser(rendering.render("results.html", found=found, **about))
+    return LexborHTMLParser(rendering.render("results.html", root="", found=found, **about))
 
 
 @pytest.mark.parametrize("total", [0, 1])

@@ -96,7 +96,9 @@ class JudgedWeb(Web):
         for host in {host for host, _ in self.asked}:
             reply = self.reply(host, "/robots.txt")
             if isinstance(reply, Answer):
-                found[host] = RobotsJudge(reply.body.decode() if reply.status == 200 else "")
+                found[host] = RobotsJudge(
+                    reply.body.decode(errors="replace") if reply.status == 200 else ""
+                )
         return found
 
 
