@@ -59,7 +59,7 @@ help:  ## list the targets
 
 setup: $(VENV)/.run  ## create .venv with gossamer and the locked versions of its dependencies
 
-demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and serve the search page
+demo: $(VENV)/.run  ## crawl a small web on this machine, and search it meanwhile
 	$(BIN)/gossamer demo
 
 demo-cluster: $(VENV)/.run $(BIN)/weed $(SPARK)/.unpacked  ## crawl on a Spark cluster and object storage on this machine, and search (needs Java 17)
