@@ -326,7 +326,9 @@ def _print_graph(found: Linked, as_json: bool, anchors: Mapping[str, str] | None
     for name in found.names:
         anchor = (anchors or {}).get(name)
         typer.echo(printable(f"{name}  “{anchor}”" if anchor else name))
-    if found.total > len(found.names):
+    if not found.total:
+        typer.echo("there are none", err=True)
+    elif found.total > len(found.names):
         typer.echo(f"and {found.total - len(found.names):,} more: --limit", err=True)
 
 
