@@ -80,7 +80,7 @@ def running(folder: Path) -> Iterator[Running]:
         yield started
     finally:
         started.process.kill()
-        started.process.communicate()
+        started.process.wait()
 
 
 @pytest.mark.slow
@@ -94,8 +94,7 @@ def test_it_searches_while_it_crawls_and_continues_after_ctrl_c(tmp_path: Path) 
         second.until_found("site:agency.test")
         second.end()
     assert shape_of_readme() <= {shape(line) for line in first.lines}
-    rounds = json.loads(gossamer("status", folder, "--json").stdout)["rounds"]
-    assert len({each["round"] for each in rounds}) > 1
+    assert json.loads(gossamer("status", folder, "--json").stdout)["round"] > 1
 
 
 def shape_of_readme() -> set[str]:

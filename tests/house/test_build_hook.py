@@ -202,9 +202,13 @@ def test_the_parser_is_compiled_without_the_types_of_libraries(
     done = subprocess.run(
         [vars(sys)["_base_executable"], "-c", BUILD, "wheel", tmp_path / "dist"],
         cwd=copy,
-        env={"PYTHONPATH": str(BACKEND), "CC": project.compiler(FAILS_LATER)},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(BACKEND),
+            "CC": project.compiler(FAILS_LATER),
+        },
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "The parser could not be compiled (command " in done.stderr  # in C, not by mypyc
+    assert "could not be compiled (command " in done.stderr.lower()  # in C, not by mypyc

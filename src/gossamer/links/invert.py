@@ -75,7 +75,9 @@ def standing_hosts(work: Workspace, links: DataFrame) -> DataFrame:
     hosts = links.select(host_column(F.col("src")).alias("host")).distinct()
     ranks = work.read(HOST_RANKS.name).select("host", "rank")
     owned = ranks.join(domains.add_voters(work, hosts), on="host", how="right")
-    by_rank = Window.partitionBy(F.lit(0)).orderBy(F.desc_nulls_last("rank"), F.xxhash64("host"))
+    # Ranks of equal hosts differ by the error of their iterations, which is less than a float's.
+    rank = F.col("rank").cast("float")
+    by_rank = Window.partitionBy(F.lit(0)).orderBy(rank.desc_nulls_last(), F.xxhash64("host"))
     # One partition on purpose: there are far fewer hosts than links.
     placed = owned.withColumn("standing", F.row_number().over(by_rank))
     first = F.min("standing").over(Window.partitionBy("domain"))
