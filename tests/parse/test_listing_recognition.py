@@ -11,20 +11,8 @@ import pytest
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
 from gossamer.web.binary_data import HEADER_BYTES
+from tests.support.small_listings import INDEX, PAGES, RSS, URL, URLSET
 
-URL = "https://e.org/maps/list"
-PAGES = ["https://e.org/1", "https://e.org/2"]
-
-URLSET = (
-    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
-    "<url><loc>https://e.org/1</loc></url><url><loc>https://e.org/2</loc></url></urlset>"
-)
-INDEX = URLSET.replace("urlset", "sitemapindex").replace("<url>", "<sitemap>")
-INDEX = INDEX.replace("</url>", "</sitemap>")
-RSS = (
-    '<rss version="2.0"><channel><title>T</title><item><link>https://e.org/1</link></item>'
-    "<item><link>https://e.org/2</link></item></channel></rss>"
-)
 ATOM = (
     '<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="https://e.org/1"/></entry>'
     '<entry><link href="https://e.org/2"/></entry></feed>'

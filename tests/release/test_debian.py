@@ -41,24 +41,22 @@ env -i HOME=/root PATH=/root/.venv/bin:/usr/bin:/bin "$@"
 """
 """Its mounts end with the command."""
 FIRST_RESULT = """\
-import signal, subprocess, sys, time, urllib.request
+import signal, subprocess, sys, urllib.request
 port = sys.argv[1]
 url = f"http://127.0.0.1:{port}/api/search?q=host:gazette.test"
 demo = subprocess.Popen(
     ["gossamer", "demo", "--folder", "/root/demo", "--port", port, "--no-browser"],
-    stdout=sys.stderr,
+    stdout=subprocess.PIPE,
 )
-while demo.poll() is None:
+for _ in demo.stdout:  # a line for each step, without end
     try:
         with urllib.request.urlopen(url) as answer:
-            found = answer.read().decode()
+            print(answer.read().decode())
+        break
     except OSError:  # it does not listen yet, or nothing is indexed yet
-        time.sleep(0.2)
         continue
-    print(found)
-    break
 demo.send_signal(signal.SIGINT)
-demo.wait()
+demo.communicate()
 """
 """Runs the demo until it answers, and prints the answer."""
 
