@@ -62,7 +62,7 @@ def crawl_sites(crawl: Crawl, web: Web, rounds: int) -> Run:
 
 def main() -> None:
     options = Options(
-        __doc__, pages=(800, 40), per_round=(500, 90), rounds=(40, 6), seed=(7, 7)
+        __doc__, pages=(800, 10), per_round=(500, 90), rounds=(40, 2), seed=(7, 7)
     ).read()
     web = Web(options.seed, hosts=0, dust_pages=options.pages)
     runs = []

@@ -97,6 +97,23 @@ def test_a_second_holder_is_told_who_the_first_is(backend: Backend) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["gossamer", "crawl", *(f"https://{n}.example/" for n in range(10_000))], "crawl https"),
+        (["gossamer", "crawl", os.fsdecode(b"caf\xe9")], "crawl caf�"),
+    ],
+    ids=["thousands of seeds", "a name that is not UTF-8"],
+)
+def test_any_command_line_can_hold_a_lock(
+    words: list[str], told: str, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", words)
+    holder = Holder.me()
+    with backend.lock(holder), pytest.raises(Locked, match=told), backend.lock(holder):
+        pass
+
+
 _HOLD = """
 import sys
 from gossamer.storage import checksums

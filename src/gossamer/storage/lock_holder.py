@@ -12,6 +12,9 @@ import msgspec
 
 from gossamer.errors import Locked
 
+COMMAND_CHARS = 300
+"""What is kept of a command line: thousands of seeds may stand there."""
+
 
 class Holder(msgspec.Struct, frozen=True):
     """The process that holds the lock of a crawl."""
@@ -19,13 +22,18 @@ class Holder(msgspec.Struct, frozen=True):
     pid: int
     machine: str
     command: str
+    """Its command line, up to COMMAND_CHARS."""
     since_ms: int
 
     @classmethod
     def me(cls, pid: int | None = None) -> Holder:
         """This process, or the one with the number `pid` on whose behalf it works."""
         pid = os.getpid() if pid is None else pid
-        return cls(pid, socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
+        # Names of files may be bytes that are no UTF-8.
+        command = os.fsencode(" ".join(sys.argv)).decode(errors="replace")
+        if len(command) > COMMAND_CHARS:
+            command = command[: COMMAND_CHARS - 1] + "…"
+        return cls(pid, socket.gethostname(), command, int(time.time() * 1000))
 
     def lives(self) -> bool:
         """Whether the process is still there; of one on another machine, that is assumed."""
