@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.web.big5 import encode_big5
 from gossamer.web.encodings import NAMES, SEVEN_BIT, codec_of, decode_as, encoding_of
 
 KOREAN, CHINESE, JAPANESE = "등대지기는 배를 센다", "灯塔看守人数船", "灯台守は船を数える"
@@ -29,6 +30,17 @@ KOREAN, CHINESE, JAPANESE = "등대지기는 배를 센다", "灯塔看守人数
         (b"a\x0e12\x0f3", "iso-2022-jp", "aｱｲ3"),
         (b"\x1b(J\\~\x1b(B\\~", "iso-2022-jp", "¥‾\\~"),
         (b"\x1b$(D0!\x1b(B", "iso-2022-jp", "丂"),
+        (b"\x8f\xa2\xb7~", "euc-jp", "～~"),
+        (b"\xa1\xff\xff\xa1", "euc-jp", "\ufffd" * 4),
+        (b"\xa0\xfd\xfe\xffA", "shift_jis", "\ufffd" * 4 + "A"),
+        (b"\x1b(I\xa0", "iso-2022-jp", "\ufffd"),
+        (b"\xa4\xa4\x87\x7a\x87\xdfz", "big5", "中㡵鿋z"),
+        (b"\x8eisi\xfe\xdd", "big5", "箸si砉"),
+        (b"\xa3\xc0\xa3\xe0\xa3\xe1\xa3\xe2", "big5", "␀␡€\ufffd\ufffd"),
+        (b"\xa1\x45\xa1\xe3\xa2\x44\xa1\xfe\xa2\x40", "big5", "‧～￥／＼"),
+        (b"\xa2A\xa2B\xa1\xfe\xa4\xa4/\x87", "big5", "∕﹨／中/\ufffd"),
+        (b"\xb4\xa2A\xb4\xa2B", "big5", "揣A揣B"),  # a trail and a letter
+        (b"\x88\x62\x88\xa5", "big5", "Ê\u0304ê\u030c"),
         (b"\xae\xbe\xa6", "koi8-u", "ўЎі"),
         (b"<p>~{4,~}~~ ~\nx", "hz-gb-2312", "<p>船~ x"),
         (b"~{4,\n~{4,", "hz-gb-2312", "船\n船"),  # without an end
@@ -77,7 +89,21 @@ def test_escapes_in_any_order_are_text(body: bytes, name: str) -> None:
     decode_as(body, name).encode()
 
 
-@pytest.mark.parametrize("name", ["gbk", "euc-jp", "iso-2022-jp", "iso-2022-kr"])
+def test_what_big5_decodes_it_encodes_at_one_of_its_places() -> None:
+    pairs = [bytes((lead, trail)) for lead in range(0xA1, 0xFF) for trail in range(0x40, 0xFF)]
+    texts = {pair: decode_as(pair, "big5") for pair in pairs}
+    chars = {text for text in texts.values() if len(text) == 1}
+    assert len(chars) > 13_500
+    places = {char: encode_big5(char) for char in chars}
+    assert all(texts[place or b""] == char for char, place in places.items())
+    first = {texts[pair]: pair for pair in reversed(pairs)}
+    assert {char for char in chars if places[char] != first[char]} == set("═╞╡╪卅十")
+    assert [encode_big5(char) for char in "a€é㡵"] == [b"a", b"\xa3\xe1", None, None]
+
+
+@pytest.mark.parametrize(
+    "name", ["big5", "shift_jis", "gbk", "euc-jp", "iso-2022-jp", "iso-2022-kr"]
+)
 def test_ascii_stays_as_it_is(name: str) -> None:
     text = "".join(map(chr, range(0x20, 0x7F)))
     assert decode_as(text.encode(), name) == text

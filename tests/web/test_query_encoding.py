@@ -22,6 +22,8 @@ BASE = "https://example.org/dir/"
         ("gbk", "中€ǹ", "%D6%D0%80%A8%BF"),
         ("gb18030", "中€㐀", "%D6%D0%A2%E3%819%EE9"),
         ("big5", "中文Ё", "%A4%A4%A4%E5%C7%F9"),
+        ("big5", "‧￥∕€十／", "%A1E%A2D%A2A%A3%E1%A4Q%A1%FE"),
+        ("big5", "•㡵¥", "%26%238226%3B%26%2314453%3B%26%23165%3B"),  # read only, or neither
         ("euc-kr", "검색뷁", "%B0%CB%BB%F6%94%EE"),
         ("shift_jis", "検索～表①ｱ¥", "%8C%9F%8D%F5%81`%95\\%87@%B1\\"),
         ("shift_jis", "ⅰ纊", "%FA@%FA\\"),  # IBM's place, not NEC's

@@ -6,6 +6,8 @@ Facts, by comparison of all pairs of bytes with Chromium's TextDecoder
   * Python's EUC-JP and ISO-2022-JP are those of JIS X 0208. Browsers have Microsoft's set in all
     Japanese encodings: circled numbers, IBM's kanji, full-width tildes. Half-width katakana after
     `ESC ( I` or SO are missing, too.
+  * Python's Shift_JIS of Microsoft has characters of private use at 0xA0 and 0xFD to 0xFF, which
+    are errors in browsers; they are here, too, because they tell that a label is wrong.
   * Python's KOI8-U lacks two letters of Belarusian.
   * ISO-2022-KR, ISO-2022-CN and HZ are a danger for scripts, so browsers refuse to decode them (the
     standard's "replacement"). Nothing is executed here, and old pages of Korea and China use them.
@@ -18,6 +20,8 @@ from __future__ import annotations
 import codecs
 import re
 from typing import TYPE_CHECKING
+
+from gossamer.web.big5 import decode_big5
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,6 +72,9 @@ _GB = (
     ("\ue864", "龻"),
 )
 """Characters of private use in Python's gb18030, and what the standard has in their place."""
+_PRIVATE_BYTE = re.compile("[\uf8f0-\uf8f3]")
+_PRIVATE_BYTES = dict.fromkeys(range(0xF8F0, 0xF8F4), "\ufffd")
+"""What cp932 has for the bytes 0xA0, 0xFD, 0xFE and 0xFF."""
 _REPLACE_GB = "gossamer.gb18030"
 _REPLACE_JIS = "gossamer.jis"
 
@@ -83,7 +90,15 @@ def _gb18030(body: bytes) -> str:
 
 
 def _euc_jp(body: bytes) -> str:
+    body = body.replace(
+        b"\x8f\xa2\xb7", b"\xa1\xc1"
+    )  # a tilde, which Python takes for that of ASCII
     return _exchange(body.decode("euc-jp", _REPLACE_JIS), _MICROSOFT)
+
+
+def _shift_jis(body: bytes) -> str:
+    text = body.decode("cp932", "replace")
+    return text.translate(_PRIVATE_BYTES) if _PRIVATE_BYTE.search(text) else text
 
 
 def _koi8_u(body: bytes) -> str:
@@ -123,12 +138,12 @@ def _ascii(part: bytes) -> str:
 
 def _kana(part: bytes) -> str:
     high = bytes(byte | 0x80 if 0x21 <= byte <= _KANA_END else byte for byte in part)  # noqa: PLR2004
-    return high.decode("cp932", "replace")
+    return _shift_jis(high)
 
 
 def _jis_x_0212(part: bytes) -> str:
     pairs = re.sub(rb"[\x21-\x7e]{2}", lambda pair: b"\x8f" + pair[0].translate(_HIGH), part)
-    return pairs.decode("euc-jp", "replace")
+    return _euc_jp(pairs)
 
 
 def _iso_2022_kr(body: bytes) -> str:
@@ -167,7 +182,7 @@ def _replace_jis(error: UnicodeError) -> tuple[str, int]:
     """Decode what is in Microsoft's set only: NEC's row 13, and IBM's kanji in rows 89 to 92."""
     assert isinstance(error, UnicodeDecodeError)  # noqa: S101  # registered for decoding
     pair = error.object[error.start : error.start + 2]
-    if len(pair) == 2 and 0xFF > min(pair) > 0xA0:  # noqa: PLR2004
+    if len(pair) == 2 and max(pair) < 0xFF and min(pair) > 0xA0:  # noqa: PLR2004
         row, cell = pair[0] - 0xA1, pair[1] - 0xA1
         lead = 0x81 + row // 2 + (0x40 if row > 0x3D else 0)  # noqa: PLR2004
         trail = 0x9F + cell if row % 2 else 0x40 + cell + (cell > 0x3E)  # noqa: PLR2004
@@ -183,6 +198,8 @@ codecs.register_error(_REPLACE_JIS, _replace_jis)
 _DECODERS: Mapping[str, Callable[[bytes], str]] = {
     "gbk": _gb18030,
     "gb18030": _gb18030,
+    "big5": decode_big5,
+    "shift_jis": _shift_jis,
     "euc-jp": _euc_jp,
     "koi8-u": _koi8_u,
     "iso-2022-jp": _iso_2022_jp,

@@ -8,8 +8,8 @@ becomes `%26%23`, its number and `%3B`: a percent-encoded HTML reference.
 Python's codecs of the same names know fewer characters than the standard's encoders, and some have
 others first. Microsoft's codecs are closer; EUC-JP and ISO-2022-JP are built on the rows and cells
 of JIS X 0208, which Python has only within cp932. Beside Chromium, on 50,000 characters in each of
-38 encodings, what differs are private-use and control characters, 56 symbols in Big5, and
-characters that GB18030 moved after the year 2000.
+38 encodings, what differs are private-use and control characters, and characters that GB18030 moved
+after the year 2000.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from itertools import product
 from unicodedata import normalize as normalize_unicode
 from urllib.parse import quote
 
+from gossamer.web.big5 import encode_big5
 from gossamer.web.encodings import codec_of
 
 UTF8 = frozenset(
@@ -32,10 +33,6 @@ SPECIAL = frozenset(("http", "https", "ftp", "file"))
 GBK_BYTES = 2
 CELLS = 94
 """Cells of a row of JIS X 0208."""
-FIRST_BIG5 = b"\xa1"
-"""The encoder for Big5 has no characters before this byte, where HKSCS has added many."""
-ETEN = (b"\xc6", b"\xc7", b"\xc8")
-"""Where cp950 and HKSCS place the same characters differently; the standard follows HKSCS."""
 
 _CODECS = {"euc-kr": "cp949"}
 _SCHEME = re.compile(r"[\0- ]*+([A-Za-z][A-Za-z0-9+.-]*+):")
@@ -86,10 +83,7 @@ def _encode_char(char: str, encoding: str) -> str:
     elif encoding == "gbk" and char == "€":
         found = b"\x80"
     elif encoding == "big5":
-        found = _round_trip(char, "cp950")
-        if found is None or found[:1] in ETEN:
-            found = _round_trip(char, "big5hkscs")
-            found = None if found is None or found < FIRST_BIG5 else found
+        found = encode_big5(char)
     else:
         found = _round_trip(char, _CODECS.get(encoding) or codec_of(encoding))
         if encoding == "gbk" and found is not None and len(found) > GBK_BYTES:
