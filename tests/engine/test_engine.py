@@ -151,7 +151,7 @@ def test_a_server_that_is_not_there_is_an_error_that_names_it() -> None:
     assert "engine.url" in error.value.remedy
 
 
-_ALONE = """
+_ALONE = r"""
 import os
 from gossamer.config import EngineConfig
 from gossamer.engine import engine as engine_module
@@ -160,19 +160,20 @@ from gossamer.engine.engine import Engine
 engine_module.SLOW_START_S = 600  # on a busy machine it takes long
 with Engine(EngineConfig(workers=2, memory_gb=0.05)) as engine:
     assert not [name for name in os.environ if name.startswith("SAIL_")]
+    assert os.environb[b"CAFE"] == b"caf\xe9"
     text = engine.spark.range(0, 600_000, 1, 4).selectExpr("id", "sha2(string(id), 256) as u")
     print(text.orderBy("u").agg({"id": "max"}).collect()[0][0])
 """
 
 
-def test_sorts_spill_and_the_engine_is_quiet() -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "RUST_LOG"}
+def test_sorts_spill_and_the_engine_is_quiet_in_any_environment() -> None:
+    environment = {name: value for name, value in os.environb.items() if name != b"RUST_LOG"}
     done = subprocess.run(
         [sys.executable, "-c", _ALONE],
         capture_output=True,
         text=True,
         check=False,
-        env=environment,
+        env={**environment, b"CAFE": b"caf\xe9"},
         timeout=120,
     )
     assert done.stderr == ""

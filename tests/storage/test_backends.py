@@ -245,3 +245,8 @@ def test_addresses_of_stores(tmp_path: Path) -> None:
     assert open_backend(f"file://{tmp_path}").url == str(tmp_path)
     with pytest.raises(UsageError, match="ftp:// is not supported"):
         open_backend("ftp://example.org/crawl")
+
+
+def test_a_path_that_spark_cannot_use() -> None:
+    with pytest.raises(UsageError, match=r"caf\udce9: is not UTF-8"):
+        open_backend(os.fsdecode(b"crawls/caf\xe9"))

@@ -372,6 +372,8 @@ def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
     small file with 20 columns, and never looks whether a file is still there. A crawl of brief
     rounds writes a hundred files a minute, and reads each a few times. The limits bound that, and
     cost no CPU time.
+
+    It reads all variables of the environment, and panics at one that is not UTF-8.
     """
     settings = {
         "MIMALLOC_ARENA_EAGER_COMMIT": "0",
@@ -383,8 +385,11 @@ def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
         "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(int(config.memory_gb * 1e9)),
         "SAIL_SPARK__SESSION_TIMEOUT_SECS": str(SESSION_S),
     }
-    added = settings.keys() - os.environ.keys()  # the user's own variables take precedence
-    os.environ.update({name: settings[name] for name in added})
+    users = dict(os.environ)  # which take precedence
+    for name in filter(_is_no_utf8, users):
+        del os.environ[name]
+    for name, setting in settings.items():
+        os.environ.setdefault(name, setting)
     try:
         from pysail.spark import SparkConnectServer
 
@@ -395,9 +400,18 @@ def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
             raise _open_port(error.strerror or str(error)) from error
         server.start(background=True)  # starts the thread that accepts connections
     finally:
-        for name in added:
+        for name in settings.keys() - users.keys():
             del os.environ[name]
+        os.environ.update(users)
     return server
+
+
+def _is_no_utf8(variable: str) -> bool:
+    try:
+        f"{variable}={os.environ[variable]}".encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _open_port(why: str) -> EngineError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.errors import StoreError
+from gossamer.errors import StoreError, UsageError
 from gossamer.storage import checksums, ownership
 from gossamer.storage.errors import OWNER_REMEDY, disk_errors
 from gossamer.storage.lock_holder import Holder, locked_error
@@ -36,6 +36,11 @@ class LocalBackend:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).expanduser().resolve()
         self.url = str(self.root)
+        try:
+            self.url.encode()
+        except UnicodeEncodeError:
+            remedy = "use a folder whose path is UTF-8: Spark can use no other"
+            raise UsageError(self.url, "is not UTF-8", remedy) from None
         self._claimed: dict[str, Path] = {}
         """Dataset folders that are links which this crawl has claimed, with their targets."""
 
