@@ -46,7 +46,7 @@ OF_TEST = $(shell grep -rLE '^pytestmark = .*mark\.($(subst $() ,|,$(LATER)))\b'
 OF_CHECK = $(shell grep -rLE '^pytestmark = .*mark\.(engine|server|$(subst $() ,|,$(LATER)))\b' tests --include='test_*.py')
 
 # One more than there are cores: tests often wait for processes and connections.
-PROCESSES = $(shell expr $$(nproc) + 1)
+PROCESSES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # Without bytecode, each of the hundreds of processes that tests start compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -138,6 +138,7 @@ lint: $(VENV)/.tools  ## run ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
 
 bench: $(VENV)/.dev  ## measure everything (NAMES: some scripts of bench/; COLLECTIONS: a folder of data)
 	$(BIN)/python bench/run.py $(NAMES) $(if $(COLLECTIONS),--collections $(COLLECTIONS)) --manual $(DOCS)

@@ -39,7 +39,7 @@ from measuring import tree_cpu_s
 from gossamer import dedup, index
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
-from gossamer.engine.pool import NICE
+from gossamer.engine.priorities import NICE
 from gossamer.index.boilerplate import split_texts
 from gossamer.index.format import schema
 from gossamer.index.format.document_builder import build_document

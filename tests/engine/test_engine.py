@@ -19,7 +19,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import engine as engine_module
 from gossamer.engine import spark_client
 from gossamer.engine.engine import Engine, engine_errors
-from gossamer.engine.pool import NICE
+from gossamer.engine.priorities import NICE
 from gossamer.errors import EngineError, StoreFull
 from tests.support.engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
 from tests.support.repository import ROOT

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from gossamer.engine.pool import NICE, Pool
+from gossamer.engine.pool import Pool
+from gossamer.engine.priorities import NICE
 from gossamer.errors import EngineError, StoreFull
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import threading
 from collections import Counter
 from contextlib import suppress
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.responses import Response
 
-from gossamer.serve.process_setup import raise_file_limit
 from gossamer.serve.web import protocol
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import Connections
@@ -225,13 +223,3 @@ def test_the_client_with_the_most_connections_gives_way() -> None:
     assert [each.is_dropped for each in crowd].count(True) == 1
     assert not lone.is_dropped
     assert len(connections) == 16
-
-
-def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 500), hard))
-    try:
-        assert raise_file_limit() == hard
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

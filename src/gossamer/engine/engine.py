@@ -33,7 +33,8 @@ import pyarrow as pa
 from gossamer import errors
 from gossamer.engine.address_space import ENGINE_BYTES, GB, require_address_space
 from gossamer.engine.gate import Gate
-from gossamer.engine.pool import Pool, call_at_low_priority
+from gossamer.engine.pool import Pool
+from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError

@@ -16,27 +16,25 @@ Facts
   * The partitions of a join wait for each other before the first row (Sail 0.7.2, as each adds to
     the filter that is pushed down to the probe side). A join with a union has more of them than
     there are processes. So each requests its first batch before it waits for a process.
-  * Users wait for searches but not for tasks. So workers and the engine's threads run at a low
-    priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py).
-    They lose nothing if no other process needs the cores.
+  * Users wait for searches but not for tasks. So workers run at a low priority (priorities.py), and
+    a server on the same machine stays fast (bench/search_while_indexing.py). They lose nothing if
+    no other process needs the cores.
   * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
     that never ends. An orphan that kept fetching would visit the same hosts as its successor.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import threading
 import traceback
 import uuid
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -44,6 +42,7 @@ from pyspark import cloudpickle
 from gossamer.engine import worker_start
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
 from gossamer.engine.lean_imports import forgo_pandas
+from gossamer.engine.priorities import lower_priority
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.storage.errors import out_of_memory, system_error
 
@@ -51,12 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-Result = TypeVar("Result")
-
-NICE = 10
-"""Priority of workers and of the engine's threads. If a process of normal priority (0) needs the
-same core, it gets 90 %."""
 
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
@@ -263,30 +256,11 @@ class _Worker:
         self._messages.close()
 
 
-def call_at_low_priority(call: Callable[[], Result]) -> Result:
-    """Call a function in a thread with the priority of workers, which threads it starts inherit.
-
-    On Linux, each thread has a priority of its own (sched(7)).
-    """
-
-    def lowered() -> Result:
-        _lower_priority()
-        return call()
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lowered).result()
-
-
-def _lower_priority() -> None:
-    """Give this thread, and all that it starts, the priority NICE, unless it has a lower one."""
-    os.nice(max(NICE - os.nice(0), 0))
-
-
 def work(descriptor: int, prepare: bytes) -> None:
     """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
         signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
-    _lower_priority()
+    lower_priority()
     messages = Messages(socket.socket(fileno=descriptor))
     forgo_pandas()
     if prepare:

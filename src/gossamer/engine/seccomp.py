@@ -14,6 +14,7 @@ import ctypes
 import os
 import platform
 import struct
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def is_known(machine: str = platform.machine()) -> bool:
-    """Whether this module knows the numbers of system calls of an architecture."""
-    return machine in _SECCOMP
+    """Whether this is Linux, on an architecture whose system calls this module knows."""
+    return sys.platform == "linux" and machine in _SECCOMP
 
 
 def install(program: Iterable[tuple[int, int, int, int]], *, notify: bool = False) -> int:
@@ -43,7 +44,7 @@ def install(program: Iterable[tuple[int, int, int, int]], *, notify: bool = Fals
     Raises OSError if the kernel cannot.
     """
     if not is_known():
-        raise OSError(0, f"system calls of {platform.machine()} are not known")
+        raise OSError(0, f"system calls of {sys.platform} on {platform.machine()} are not known")
     code = b"".join(struct.pack("=HBBI", *step) for step in program)
     kept = ctypes.create_string_buffer(code)
     filter_ = ctypes.create_string_buffer(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import uvloop
 
+from gossamer.engine.open_files import raise_file_limit
 from gossamer.fetch.cluster.fetch_lease import PartLease
 from gossamer.fetch.fetch_loop import FetchLoop
 from gossamer.fetch.fetch_part import FetchRow, PageRows
@@ -69,7 +69,7 @@ async def _fetch_all(
     lease: PartLease | None,
 ) -> FetchLoop:
     hosts = len(pages.columns["host"].unique())
-    keep_alive = hosts <= _descriptors() - SPARE_DESCRIPTORS
+    keep_alive = hosts <= raise_file_limit() - SPARE_DESCRIPTORS
     async with Fetchers.open(part.config, part.rules, keep_alive=keep_alive) as fetchers:
         visits = FetchLoop(
             part.root,
@@ -89,11 +89,3 @@ async def _fetch_all(
         except BaseExceptionGroup as group:  # from the turns; the first is the cause
             raise group.exceptions[0] from None
     return visits
-
-
-def _descriptors() -> int:
-    """Raise the limit of open files as far as possible, and return it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return hard if hard != resource.RLIM_INFINITY else 1 << 20

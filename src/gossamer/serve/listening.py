@@ -124,7 +124,7 @@ def _require_free(path: Path) -> None:
         raise UsageError(
             str(path),
             "another server listens there",
-            "stop it (`ss -xlp` names it), or choose another --socket",
+            "stop it (`ss -xlp` or `lsof -U` names it), or choose another --socket",
         )
 
 

@@ -12,10 +12,11 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from gossamer.engine.open_files import raise_file_limit
 from gossamer.errors import UsageError
 from gossamer.serve import listening
 from gossamer.serve.cluster.children import Children
-from gossamer.serve.process_setup import exempt_present_objects, raise_file_limit
+from gossamer.serve.process_setup import exempt_present_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,6 +16,7 @@ import msgspec
 
 from gossamer.errors import StoreError, UsageError
 from gossamer.storage import checksums, ownership
+from gossamer.storage.disk_sync import sync_descriptor, sync_path
 from gossamer.storage.errors import OWNER_REMEDY, disk_errors
 from gossamer.storage.lock_holder import Holder, locked_error
 
@@ -61,9 +62,9 @@ class LocalBackend:
                 with open(draft, "xb", opener=_private if private else None) as file:
                     file.write(data)
                     file.flush()
-                    os.fsync(file.fileno())
+                    sync_descriptor(file.fileno())
                 os.link(draft, target)  # unlike rename(2), fails if the name exists
-                _fsync(target.parent)
+                sync_path(target.parent)
             finally:
                 draft.unlink(missing_ok=True)
 
@@ -80,7 +81,7 @@ class LocalBackend:
 
     def _sync(self, path: Path) -> None:
         with disk_errors(self.root / path):
-            _fsync(self.root / path)
+            sync_path(self.root / path)
 
     def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
         for parent, folders, names in os.walk(self.root / folder, onerror=_unless_absent):
@@ -183,9 +184,9 @@ def rewrite_file(path: str, data: bytes, *, private: bool) -> None:
                 os.fchmod(file.fileno(), target.stat().st_mode & (0o700 if private else 0o777))
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                sync_descriptor(file.fileno())
             draft.replace(target)
-            _fsync(target.parent)
+            sync_path(target.parent)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -207,11 +208,3 @@ def _unless_absent(error: OSError) -> None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -25,6 +25,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
+import sys
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -176,8 +177,10 @@ class Networks:
         opened = socket.socket(family, kind, protocol)
         if (source := self._sources.get(family)) is not None:
             try:
-                # Else each connection would take a port of this address for itself (ip(7)).
-                opened.setsockopt(socket.IPPROTO_IP, socket.IP_BIND_ADDRESS_NO_PORT, 1)
+                # Else each connection would take a port of this address for itself (ip(7)), as it
+                # does elsewhere.
+                if sys.platform == "linux":
+                    opened.setsockopt(socket.IPPROTO_IP, socket.IP_BIND_ADDRESS_NO_PORT, 1)
                 opened.bind((source, 0))
             except OSError:
                 opened.close()

@@ -16,6 +16,8 @@ have to name everything that any version of the C library, Python and PDFium cal
 would make pages fail silently. No maintained package with wheels binds Landlock, so its few system
 calls are made here.
 
+Other systems than Linux have nothing of this: there, the process only loses the environment.
+
 Sources: landlock(7), include/uapi/linux/landlock.h.
 """
 
@@ -57,6 +59,7 @@ _FILES = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15, 5: 1 << 16}
 """By version of Landlock, one bit above the highest right to files that the version defines."""
 _EXECUTE, _READ_FILE, _READ_FOLDER = 1, 1 << 2, 1 << 3
 _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
+_PATH_ONLY: int = getattr(os, "O_PATH", 0)  # of Linux
 _TCP, _SCOPES = 0b11, 0b11
 _TCP_SINCE, _SCOPES_SINCE = 4, 6
 
@@ -107,8 +110,8 @@ def enter() -> tuple[str, ...]:
 
     Call it once, after everything that needs more rights, and before any thread is started.
     """
-    held = []
-    if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+    held: list[str] = []
+    if sys.platform != "linux" or _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         return ()
     if (version := _landlock_version()) and _landlock(version):
         held.append(f"landlock {version}")
@@ -118,6 +121,8 @@ def enter() -> tuple[str, ...]:
 
 
 def _landlock_version() -> int:
+    if sys.platform != "linux":  # the same numbers are other calls there
+        return 0
     return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)))
 
 
@@ -145,7 +150,7 @@ def _readable() -> set[str]:
 
 
 def _allow(rules: int, path: str) -> None:
-    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    descriptor = os.open(path, _PATH_ONLY | os.O_CLOEXEC)
     try:
         rights = _READ if Path(path).is_dir() else _READ & ~_READ_FOLDER
         rule = struct.pack("=Qi", rights, descriptor)

@@ -32,7 +32,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 AT_ONCE_S = 10.0
 END_S = 5
 MAX_FOLDER_BYTES = 80
-"""The whole path of a socket may have 107 bytes (unix(7), sun_path)."""
+"""The whole path of a socket may have 107 bytes on Linux, and 103 on macOS (sun_path)."""
 WHOLE_FILES = "whole"
 """A file beside the sockets: lists the index files whose checksums this process has verified, so
 that the search processes need not read them again."""
