@@ -1,4 +1,4 @@
-"""Children die with their parent by the kernel's word, whatever they are doing."""
+"""Children die with their parent, whatever they are doing: by the kernel's word, or a watcher's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from gossamer.engine.processes import start_python
+from tests.support.another_system import environment_without_linux
 from tests.support.small_index import crawl, put_index
 
 pytestmark = pytest.mark.server
@@ -75,14 +76,26 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> str:
     return work.root
 
 
+SYSTEMS = {"Linux": dict(os.environ), "another system": environment_without_linux()}
+
+
+PROGRAMS = {
+    "worker": WORKER,
+    "parser": PARSER,
+    "search": SEARCH,
+    "fakeweb": FAKEWEB,
+    "thread that ended": IN_A_THREAD,
+}
+
+
 @pytest.mark.parametrize(
-    "program",
-    [WORKER, PARSER, SEARCH, FAKEWEB, IN_A_THREAD],
-    ids=["worker", "parser", "search", "fakeweb", "thread that ended"],
+    ("name", "system"), [*((name, "Linux") for name in PROGRAMS), ("worker", "another system")]
 )
-def test_no_child_outlives_a_parent_that_is_killed(program: str, searched: str) -> None:
-    script = program.replace("{crawl!r}", repr(searched)) + TELL
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+def test_no_child_outlives_a_parent_that_is_killed(name: str, system: str, searched: str) -> None:
+    script = PROGRAMS[name].replace("{crawl!r}", repr(searched)) + TELL
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=SYSTEMS[system], stdout=subprocess.PIPE
+    ) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         assert pids
@@ -132,7 +145,8 @@ def test_a_fork_of_this_process_starts_children_of_its_own() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
 
 
-def test_a_child_that_tidies_up_gets_the_signal_that_it_handles() -> None:
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_child_that_tidies_up_gets_the_signal_that_it_handles(system: str) -> None:
     script = """
 import signal, subprocess
 from gossamer.engine.processes import start_python
@@ -142,11 +156,29 @@ child = start_python(
     "os.write(1, b'ready'); signal.pause()", end=signal.SIGTERM)
 signal.pause()
 """
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=SYSTEMS[system], stdout=subprocess.PIPE
+    ) as parent:
         assert parent.stdout is not None
         assert parent.stdout.read(5) == b"ready"  # unbuffered: print would not be reentrant
         parent.kill()
         assert parent.stdout.read() == b"tidy"
+
+
+def test_a_watcher_ends_with_its_child_and_leaves_others_alone() -> None:
+    """Else its number would be that of another process, some day."""
+    script = """
+import os, psutil
+from gossamer.engine.processes import start_python
+child = start_python("import signal, os; os.write(1, b'.'); signal.pause()", stdout=-1)
+child.stdout.read(1)
+(watcher,) = psutil.Process(child.pid).children()
+child.kill()
+child.wait()
+watcher.wait(10)
+"""
+    environment = environment_without_linux()
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=PATIENCE_S)
 
 
 def ended(pidfd: int) -> bool:
