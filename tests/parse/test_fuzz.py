@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, Rules
-from gossamer.parse.process.guarded_parser import MAX_MEMORY_BYTES, GuardedParser
+from gossamer.parse.process.guarded_parser import GuardedParser
+from gossamer.parse.process.memory_limit import MAX_MEMORY_BYTES
 from tests.support.hostile_files import CASES
 from tests.support.parse_corpus import RULES, URL, answers, read
 from tests.support.parse_soundness import check

@@ -17,8 +17,9 @@ from gossamer.errors import EngineError
 from gossamer.parse import page_parsing
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
-from gossamer.parse.process import guarded_parser
-from gossamer.parse.process.guarded_parser import GuardedParser
+from gossamer.parse.process import guarded_parser, memory_limit
+from gossamer.parse.process.guarded_parser import MAX_CPU_S, GuardedParser
+from tests.support.another_system import environment_without_linux
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,9 +67,11 @@ def test_the_child_has_a_lower_priority_than_its_parent(standing: GuardedParser)
 
 
 CRAMPED = (
-    "from gossamer.parse.process import guarded_parser as parser; "
-    "parser.MAX_MEMORY_BYTES = 1 << 27; parser.main(5)"
+    "from gossamer.parse.process import guarded_parser as parser, memory_limit; "
+    "memory_limit.MAX_MEMORY_BYTES = 1 << 27; parser.main(5)"
 )
+# Each of the paragraphs reopens all the unlike b elements: 50 million of them.
+GREEDY = "<p>" + "".join(f"<b a={n:x}>" for n in range(5_000)) + "<p>x" * 10_000
 
 
 def test_memory_has_an_end_and_the_next_page_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,12 +81,26 @@ def test_memory_has_an_end_and_the_next_page_is_parsed(monkeypatch: pytest.Monke
         return start_python(CRAMPED, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     monkeypatch.setattr(guarded_parser, "_spawn", spawn)
-    # Each of the paragraphs reopens all the unlike b elements: 50 million of them.
-    greedy = "<p>" + "".join(f"<b a={n:x}>" for n in range(5_000)) + "<p>x" * 10_000
     with GuardedParser(Rules()) as parser:
-        answer = parser.parse(page(greedy))
+        answer = parser.parse(page(GREEDY))
         assert answer.outcome == "failed"
         assert str(answer.detail).startswith("SelectolaxError")
+        assert parser.parse(page("<p>next")).text == "next"
+
+
+def test_memory_has_an_end_where_the_kernel_does_not_limit_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", environment_without_linux()["PYTHONPATH"])
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(memory_limit, "MAX_MEMORY_BYTES", 1 << 27)
+    with GuardedParser(Rules(), max_cpu_s=MAX_CPU_S + 1) as parser:
+        parser.parse(page("<p>x"))
+        process = process_of(parser)
+        answer = parser.parse(page(GREEDY))
+        assert process.returncode == -signal.SIGKILL
+        assert answer.outcome == "failed"
+        assert answer.detail == "takes more than 128 MB to parse"
         assert parser.parse(page("<p>next")).text == "next"
 
 
@@ -257,9 +274,8 @@ def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.Monk
         parser.parse(page("<p>x"))
         process = process_of(parser)
         assert process.poll() is None
-        monkeypatch.setattr(
-            guarded_parser, "MAX_KEPT_BYTES", guarded_parser._resident_bytes(process.pid) // 2
-        )
+        half = memory_limit.resident_bytes(process.pid) // 2
+        monkeypatch.setattr(memory_limit, "MAX_KEPT_BYTES", half)
         assert parser.parse(page("<p>y")).text == "y"
         assert process.returncode == 0
         assert parser.parse(page("<p>z")).text == "z"

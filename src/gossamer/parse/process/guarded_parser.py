@@ -8,12 +8,10 @@ into the parser cannot be interrupted.
      32 KB  1,800 different unclosed b in one p, and
             4,000 p after it, each reopening all        2.6 GB   quadratic
 
-Decision: each task's process has a child process that parses one page after the other. The child
-limits its own memory at the start (RLIMIT_AS), and its processor time before each page
-(RLIMIT_CPU). The kernel enforces both, so nothing has to watch the child, and the page is recorded
-as `failed`. This covers defects of native code, too. Measured: 0.3 ms per page of 90 KB. malloc
-rarely returns the fragments that a greedy page leaves, so a child that stays large is ended after
-its page.
+Decision: each task's process has a child process that parses one page after the other. Its memory
+is limited as `memory_limit.py` says, and its processor time by the kernel (RLIMIT_CPU), anew for
+each page. A page that exceeds a limit is recorded as `failed`. This covers defects of native code,
+too. Measured: 0.3 ms per page of 90 KB.
 
 The child may also end for reasons other than the page: the kernel runs out of memory and kills it,
 or somebody does. So a page whose child ended other than by the limits above is tried again in a new
@@ -51,7 +49,7 @@ import msgspec
 from gossamer.engine.processes import start_python
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
-from gossamer.parse.process import sandbox
+from gossamer.parse.process import memory_limit, sandbox
 
 if TYPE_CHECKING:
     from typing import Self
@@ -60,10 +58,6 @@ MAX_CPU_S = 5
 """Processor time per page. Honest pages take 0.03 s per megabyte, and fetch cuts them at a few."""
 MAX_WALL_S = 300
 """Wall-clock time per page, for parsers that wait. A busy machine needs far less for MAX_CPU_S."""
-MAX_MEMORY_BYTES = 1 << 30
-"""Address space that the process may add to what it has at its start."""
-MAX_KEPT_BYTES = 1 << 28
-"""Resident memory above which the process is ended after a page."""
 MAX_DETAIL_CHARS = 200
 READ_BYTES = 1 << 20
 GARBAGE = 50_000
@@ -89,6 +83,10 @@ _CPU = struct.Struct("<d")
 
 class _BadAnswer(Exception):
     """What a process sends is not an answer."""
+
+
+class _TooLarge(Exception):
+    """A process has more memory than it may have."""
 
 
 class _End(NamedTuple):
@@ -179,6 +177,8 @@ class GuardedParser:
             pass
         except TimeoutError:
             wrong = f"no answer within {self._max_wall_s} s"
+        except _TooLarge:
+            wrong = f"takes more than {memory_limit.MAX_MEMORY_BYTES >> 20:,} MB to parse"
         except _BadAnswer as error:
             wrong = str(error)
         if answer is None:
@@ -189,7 +189,7 @@ class GuardedParser:
             return _End(code, wrong or self._exceeded_limit(code))
         (cpu_s,) = _CPU.unpack_from(answer)
         self.cpu_s += min(max(0.0, cpu_s), self._max_cpu_s + 1)  # also if it is not a number
-        if _resident_bytes(process.pid) > MAX_KEPT_BYTES:
+        if memory_limit.is_worth_ending(process.pid):
             self._end(process)
         try:
             return self._answer.decode(memoryview(answer)[_CPU.size :])
@@ -255,7 +255,7 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
         installed_parsers()
     except ConfigError as error:
         sys.exit(str(error))
-    _limit(resource.RLIMIT_AS, _address_bytes() + MAX_MEMORY_BYTES)
+    memory_limit.limit_own_memory()
     if rules.sandbox:
         sandbox.enter()
     decoder = msgspec.msgpack.Decoder(Page)
@@ -263,7 +263,7 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
     counted_s = time.process_time()
     while (frame := _receive(pages)) is not None:
         page = decoder.decode(frame)
-        _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + max_cpu_s)
+        memory_limit.limit_resource(resource.RLIMIT_CPU, int(time.process_time()) + 1 + max_cpu_s)
         answer = _answer(page, rules)
         spent_s = time.process_time()
         _send(answers, _CPU.pack(spent_s - counted_s) + answer)
@@ -283,28 +283,6 @@ def _failed_page(why: str) -> ParsedPage:
     return ParsedPage(outcome="failed", detail=why[:MAX_DETAIL_CHARS])
 
 
-def _address_bytes() -> int:
-    """Return the size of this process's address space, which RLIMIT_AS limits."""
-    return _size_bytes("self", 0)
-
-
-def _resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process; 0 if it has ended but was not waited for."""
-    return _size_bytes(str(pid), 1)
-
-
-def _size_bytes(process: str, column: int) -> int:
-    """Return a column of statm (proc(5)) in bytes: 0 is the address space, 1 its resident part."""
-    with open(f"/proc/{process}/statm", "rb", buffering=0) as file:  # noqa: PTH123  # each page
-        return int(file.read().split()[column]) * resource.getpagesize()
-
-
-def _limit(what: int, most: int) -> None:
-    """Set the soft limit of a resource, or the hard limit if that is lower."""
-    _, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
 def _send(pipe: IO[bytes] | None, frame: bytes) -> None:
     if pipe is not None:
         pipe.write(len(frame).to_bytes(_LENGTH_BYTES, "little"))
@@ -316,7 +294,7 @@ def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> 
     """Send a page; return the answer, or None if the process ended before.
 
     It trusts nothing that comes back, because the page may have taken over the process. Raises
-    TimeoutError, BrokenPipeError, and _BadAnswer.
+    TimeoutError, BrokenPipeError, _TooLarge and _BadAnswer.
     """
     assert process.stdin is not None  # noqa: S101  # `_start` made both pipes
     assert process.stdout is not None  # noqa: S101
@@ -324,23 +302,23 @@ def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> 
     os.set_blocking(sending, False)
     rest = memoryview(len(page).to_bytes(_LENGTH_BYTES, "little") + page)
     while rest:
-        _await_pipe_of_child(sending, select.POLLOUT, until_s)
+        _await_pipe(process, sending, select.POLLOUT, until_s)
         rest = rest[os.write(sending, rest) :]
-    head = _read_pipe_of_child(receiving, _LENGTH_BYTES, until_s)
+    head = _read_pipe(process, receiving, _LENGTH_BYTES, until_s)
     length = int.from_bytes(head, "little")
     if len(head) < _LENGTH_BYTES:
         return None
-    if not _CPU.size <= length <= MAX_MEMORY_BYTES:
+    if not _CPU.size <= length <= memory_limit.MAX_MEMORY_BYTES:
         raise _BadAnswer(f"the parser sent an answer of {length:,} bytes")
-    answer = _read_pipe_of_child(receiving, length, until_s)
+    answer = _read_pipe(process, receiving, length, until_s)
     return answer if len(answer) == length else None
 
 
-def _read_pipe_of_child(pipe: int, size: int, until_s: float) -> bytearray:
-    """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError."""
+def _read_pipe(process: subprocess.Popen[bytes], pipe: int, size: int, until_s: float) -> bytearray:
+    """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError and _TooLarge."""
     data = bytearray()
     while len(data) < size:
-        _await_pipe_of_child(pipe, select.POLLIN, until_s)
+        _await_pipe(process, pipe, select.POLLIN, until_s)
         piece = os.read(pipe, min(size - len(data), READ_BYTES))
         if not piece:
             break
@@ -348,12 +326,18 @@ def _read_pipe_of_child(pipe: int, size: int, until_s: float) -> bytearray:
     return data
 
 
-def _await_pipe_of_child(pipe: int, event: int, until_s: float) -> None:
-    """Wait until a pipe is ready, or its other end is gone. Raises TimeoutError."""
-    watch = select.poll()
+def _await_pipe(process: subprocess.Popen[bytes], pipe: int, event: int, until_s: float) -> None:
+    """Wait until a pipe is ready, or its other end is gone. Raises TimeoutError and _TooLarge."""
+    watch, look_s = select.poll(), memory_limit.look_s()
     watch.register(pipe, event)
-    if not watch.poll(max(0.0, until_s - time.monotonic()) * 1000):
-        raise TimeoutError
+    while True:
+        left_s = max(0.0, until_s - time.monotonic())
+        if watch.poll(min(left_s, look_s) * 1000):
+            return
+        if left_s <= look_s:
+            raise TimeoutError
+        if memory_limit.is_too_large(process.pid):
+            raise _TooLarge
 
 
 def _receive(pipe: IO[bytes] | None) -> bytes | None:
