@@ -78,6 +78,22 @@ def test_a_code_that_nobody_writes_is_broken() -> None:
     assert codes.read_zeta(far, 0, 3)[1] == codes.BROKEN
 
 
+@pytest.mark.parametrize(
+    ("at", "number", "why"),
+    [
+        (0, -1, "no code"),
+        (0, codes.MAX_NUMBER + 1, "no code"),
+        (-1, 0, "more bits"),
+        (128, 0, "more bits"),
+    ],
+)
+def test_what_has_no_code_or_no_room_is_not_written(at: int, number: int, why: str) -> None:
+    words = np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match=why):
+        codes.write_gammas(words, at, np.array([number]))
+    assert not words.any()
+
+
 def test_the_example_of_the_paper() -> None:
     """Nodes 15 and 16 of Boldi and Vigna (2004): the second one copies blocks of the first."""
     rows = [

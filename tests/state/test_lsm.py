@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 import xxhash
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from gossamer.errors import MissingFile
 from gossamer.state import lsm
 from gossamer.storage.store import File, Layer
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import PAGES, SHINGLED
-from tests.support.rows import by_url, frame, put
+from tests.support.rows import PLAIN, by_url, frame, put
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
@@ -82,6 +84,19 @@ def test_pages_of_older_versions_are_found_without_hashes(work: Workspace) -> No
     assert fetches(work, "abx") == {"a": 1, "b": 1}
     committed(work, [{"url": "b", "fetches": 2}])
     assert fetches(work, "abx") == {"a": 1, "b": 2}
+
+
+def test_a_base_of_which_only_some_files_have_hashes(work: Workspace) -> None:
+    """A crawl of an older version that was merged in parts has such files."""
+    committed(work, [{"url": url, "fetches": 1} for url in "abcd"])
+    (hashed,) = work.store.manifest.layers("pages")
+    schema = pa.schema([each for each in PAGES.schema if each.name != PAGES.hashed])
+    writer = ParquetWriter(work.root, "pages", work.store.attempt("pages"), schema=schema)
+    writer.write(pa.Table.from_pylist([PLAIN | {"url": "e", "fetches": 2}], schema))
+    layers = layers_of(writer.close(), 1)
+    with work.step("test", 1) as draft:
+        draft.replace["pages"] = [Layer(1, (*hashed.files, *layers["pages"].files))]
+    assert fetches(work, "aex") == {"a": 1, "e": 2}
 
 
 def test_pages_with_the_same_hash_are_told_apart(work: Workspace) -> None:

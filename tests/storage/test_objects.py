@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 from obstore.store import MemoryStore
 
-from gossamer.errors import Conflict, Locked, NotACrawl, StoreError, UsageError
+from gossamer.errors import Conflict, Locked, NotACrawl, StoreError, Unanswered, UsageError
 from gossamer.storage.backends import open_backend
 from gossamer.storage.lock_holder import Holder
 from gossamer.storage.objects import aws_profiles, lease
@@ -316,6 +316,21 @@ def test_a_store_that_is_busy_for_a_moment_is_asked_again(cloud: Loopback) -> No
     cloud.answers = {"/bucket/crawl/a": [busy, NOTHING, page(b"found")]}
     assert open_backend("s3://bucket/crawl").read("a") == b"found"
     assert cloud.paths == ["/bucket/crawl/a"] * 3
+
+
+def test_a_store_that_does_not_answer_is_asked_after_growing_pauses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(buckets.time, "sleep", slept.append)
+    monkeypatch.setattr(buckets.time, "monotonic", lambda: sum(slept))
+
+    def ask(*_: object) -> None:
+        raise OSError("error sending request")
+
+    with pytest.raises(Unanswered):
+        in_memory().bucket._request("a", ask)
+    assert slept == [0.5, 1, 2, 4, 8, *(15,) * 6], "for two minutes"
 
 
 def test_a_server_that_is_not_there_is_told_soon(
