@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from gossamer.rules.url_rules import fingerprints, forms, verdicts
 from gossamer.rules.url_rules.verdicts import APPLIED, FRESH_MS
+from gossamer.tables import RESPONSES
+from tests.support.rows import frame, put
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
 
 URL, OTHER = "https://a.test/x?s=1", "https://a.test/x"
 CONTENT = fingerprints.fingerprint(1, None, None)
@@ -223,3 +228,37 @@ def test_a_missing_page_has_forms_of_two_directions() -> None:
 @pytest.mark.parametrize("page", [{"url": "ftp://a.test/x"}, {"url": URL, "text_hash": None}])
 def test_pages_without_forms(page: dict[str, Any]) -> None:
     assert form_rows(page) == []
+
+
+def row_of(url: str, kind: str) -> dict[str, Any]:
+    """A row of `url_forms`: of a page itself without a kind, or of its form without `s`."""
+    itself = verdicts.form_key(OTHER)
+    key = 5 if kind else verdicts.form_key(url)
+    moments = {"fetched_ms": 1, "fingerprint": CONTENT}
+    return {"key": key, "form": itself, "kind": kind, "name": "s", "url": url} | moments
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "expected"),
+    [
+        ([], [(OTHER, ""), (URL, "parameter")], {(URL, OTHER, True)}),
+        ([(OTHER, "")], [(URL, "parameter")], {(URL, OTHER, True)}),
+        ([(URL, "parameter")], [(OTHER, "")], {(URL, OTHER, True)}),
+        ([], [(URL, "parameter"), (f"{URL}2", "parameter")], {(f"{URL}2", URL, False)}),
+        ([(f"{URL}2", "parameter")], [(URL, "parameter")], {(URL, f"{URL}2", False)}),
+        ([(OTHER, ""), (URL, "parameter")], [(f"{URL}2", "parameter")], {(f"{URL}2", OTHER, True)}),
+        ([(OTHER, ""), (URL, "parameter")], [("https://b.test/", "")], set()),
+        ([], [(URL, "parameter")], set()),
+    ],
+)
+def test_pages_are_compared_if_one_of_them_is_new(
+    work: Workspace,
+    stored: list[tuple[str, str]],
+    new: list[tuple[str, str]],
+    expected: set[tuple[str, str, bool]],
+) -> None:
+    if stored:
+        put(work, "url_forms", [row_of(*each) for each in stored])
+    rows = frame(work, "url_forms", [row_of(*each) for each in new])
+    found = verdicts.pairs_for_verdicts(work, rows, work.engine.read([], RESPONSES.ddl))
+    assert {(row.url, row.other, row.is_form) for row in found.collect()} == expected
