@@ -378,6 +378,8 @@ def test_aliases_of_a_dropped_rule_get_the_target_of_the_other_rules(site: Site)
         assert (held[name]["target"], held[name]["rules"]) == (target, both[:1])
         assert pages[target]["status"] == "unfetched"
         assert pages[target]["depth"] == 3
+        linking = sum(row["target"] == target for row in held.values())
+        assert pages[target]["inlinks"] == linking
     again = yield round_of(site, {late["url"].replace("sid=1&", ""): None})
     assert again[late["url"]]["status"] == "unfetched", "its target is missing"
 
