@@ -102,6 +102,9 @@ def test_ranks_flow_from_fetched_pages_and_reach_others(work: Workspace) -> None
     links = {(PAGES[0], PAGES[1]), (PAGES[1], PAGES[2])}
     crawl(work, links, (PAGES[0], PAGES[5]))
     assert shown(work, "arrays")[0] == pytest.approx(dense(links, (PAGES[0], PAGES[5])), abs=1e-9)
+    configure(work, trusted=(PAGES[5],))
+    expected = dict.fromkeys(PAGES[:3], 0.0) | {PAGES[5]: 1.0}
+    assert shown(work, "arrays")[0] == pytest.approx(expected, abs=1e-9), "trusted, without links"
 
 
 def test_an_imported_graph_has_ranks_without_a_fetched_page(work: Workspace) -> None:
