@@ -43,7 +43,10 @@ ATTEMPTS = {
 PROGRAM = """
 import os, socket, sys
 from gossamer.parse.process import sandbox
+free = os.dup(0)
+os.close(free)
 assert len(sandbox.enter()) == 2
+assert os.dup(0) == free, "a file is left open"
 try:
     {attempt}
 except PermissionError:
