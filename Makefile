@@ -22,9 +22,9 @@ WHEELS := build/wheels
 # isolated build environments.
 BACKEND := build/backend
 # Modules that the backend compiles (hatch_build.py), and again if they change.
-COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/links/loops/*)
+COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/loops/*)
 PURE := $(CURDIR)/build/pure
-PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py) \
+PURE_TESTS := $(addprefix tests/parse/test_,html.py language.py lines.py maintext*.py metadata.py fuzz.py) \
   $(addprefix tests/links/test_,bvgraph*.py graph_components.py graph_harmonic.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # uv downloads and unpacks side by side, for a third of pip's processor time.
@@ -71,7 +71,7 @@ check: $(VENV)/.dev  ## run the tests that need no engine, server or browser, wi
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(OF_TEST)
 
-test-pure: $(VENV)/.dev  ## run the tests of main text, metadata and the link graph, without what is compiled
+test-pure: $(VENV)/.dev  ## run the tests of main text, metadata, languages and the link graph, without what is compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
 	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)

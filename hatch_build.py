@@ -1,9 +1,9 @@
 """Compiles the hot modules of the parser with mypyc, and loops in C, while the package is built.
 
 All of it also runs as Python: the modules of the parser are what mypyc compiles, and the loops have
-definitions beside those who call them (`gossamer/links/native.py`). They do so without a C
-compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
-GOSSAMER_COMPILED=1, a build that cannot compile fails.
+definitions beside those who call them (`gossamer/native.py`). They do so without a C compiler, with
+one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With GOSSAMER_COMPILED=1, a build
+that cannot compile fails.
 
 Everything is compiled in a scratch folder, and taken from there only when all of it is made and can
 be loaded. An editable installation gets the compiled modules beside their sources; the build of a
@@ -36,7 +36,7 @@ follow_imports = silent
 """
 """Types of other packages change nothing in what is compiled, and take 24 seconds to read. An
 isolated build has none of them."""
-LOOPS = "gossamer/links/_loops"
+LOOPS = "gossamer/_loops"
 """The module of the loops, without its suffix."""
 COST = (
     "The parser and the link graph run as Python: parsing a page takes a third longer, and a link"
@@ -126,7 +126,7 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
                 target_dir=str(scratch),
                 group_name="gossamer",  # as in SHARED
             )
-            sources = sorted(Path("src/gossamer/links/loops").glob("*.c"))
+            sources = sorted(Path("src/gossamer/loops").glob("*.c"))
             loops = Extension(
                 LOOPS.replace("/", "."),
                 [*map(str, sources)],

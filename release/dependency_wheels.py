@@ -66,9 +66,6 @@ PLATFORMS = (
 )
 KNOWN_GAPS: frozenset[Gap] = frozenset(
     [
-        *(("eldc", "Linux aarch64", minor) for minor in MINORS),
-        ("eldc", "Linux x86_64", 14),
-        ("eldc", "macOS arm64", 14),
         # It is only published as a source, which is pure Python and needs no compiler.
         *(("pyspark-client", platform.title, minor) for platform in PLATFORMS for minor in MINORS),
     ]

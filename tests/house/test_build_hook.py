@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 BACKEND = ROOT / "build" / "backend"
 MODULE = "src/gossamer/words.py"
-LOOPS = "src/gossamer/links/loops/module.c"
+LOOPS = "src/gossamer/loops/module.c"
 MODULE_IN_C = """\
 #include <Python.h>
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_loops", NULL, -1, NULL};
@@ -163,7 +163,7 @@ def test_a_wheel_leaves_what_is_beside_the_sources(project: Project) -> None:
     assert not built.is_pure
     assert built.printed.startswith("['mypy[mypyc]']\n")
     assert project.compiled() == {project.older.name}
-    code = "import gossamer.links._loops, gossamer.words as w; print(w.double('a'), w.__file__)"
+    code = "import gossamer._loops, gossamer.words as w; print(w.double('a'), w.__file__)"
     installed = {"PYTHONPATH": str(built.wheel.with_suffix(""))}
     shutil.unpack_archive(built.wheel, installed["PYTHONPATH"], "zip")
     said = subprocess.check_output([sys.executable, "-c", code], env=installed, text=True)
@@ -197,7 +197,7 @@ def test_the_parser_is_compiled_without_the_types_of_libraries(
     """An isolated build has none of them. Where code relies on one, mypyc crashes."""
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("*.so", "*.pyc"))
-    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, copy)
     done = subprocess.run(
         [vars(sys)["_base_executable"], "-c", BUILD, "wheel", tmp_path / "dist"],

@@ -15,7 +15,7 @@ HOOK = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
 SOURCES = [ROOT / module for module in HOOK["modules"]]
 
 
-LOOPS = ROOT / "src/gossamer/links/_loops"
+LOOPS = ROOT / "src/gossamer/_loops"
 
 
 def compiled(source: Path) -> list[Path]:
@@ -24,7 +24,7 @@ def compiled(source: Path) -> list[Path]:
 
 def test_no_compiled_module_is_older_than_its_source() -> None:
     made = [(source, file) for source in SOURCES for file in compiled(source)]
-    in_c = (ROOT / "src/gossamer/links/loops").iterdir()
+    in_c = (ROOT / "src/gossamer/loops").iterdir()
     made += [(source, file) for source in in_c for file in compiled(LOOPS)]
     stale = [
         str(source.relative_to(ROOT))

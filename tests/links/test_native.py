@@ -3,20 +3,21 @@
 After a change of a loop, also with a compiler that watches each access:
 
     gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -shared -fPIC \\
-        $(python3.11-config --includes) src/gossamer/links/loops/*.c \\
-        -o src/gossamer/links/_loops.$(python3.11-config --extension-suffix | cut -c2-)
+        $(python3.11-config --includes) src/gossamer/loops/*.c \\
+        -o src/gossamer/_loops.$(python3.11-config --extension-suffix | cut -c2-)
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \\
         ASAN_OPTIONS=detect_leaks=0 .venv/bin/pytest tests/links/test_native.py
 """
 
 from __future__ import annotations
 
+from array import array
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.links.bvgraph import adoption
@@ -32,8 +33,9 @@ from gossamer.links.graph import (
     numbering,
     overlay,
 )
-from gossamer.links.native import DEFINITIONS, LOOPS
 from gossamer.links.rank import kernels
+from gossamer.native import DEFINITIONS, LOOPS
+from gossamer.parse.reading import ngrams
 from gossamer.schedule.focus.generated_rules import reachability_proof
 from tests.support.bvgraph_files import csr
 from tests.support.native_loops import compiled_only
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 DEFINED_IN = (
     *(adoption, arc_sorting, centrality, components, hosts, hyperball, kernels, name_arrays),
     *(numbering, overlay),
-    reachability_proof,
+    *(ngrams, reachability_proof),
 )
 pytestmark = compiled_only
 SIZES = st.sampled_from([np.int32, np.int64])
@@ -309,6 +311,41 @@ def test_ranks(nodes: int) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
+SCORES = array("q", 60 * [0])
+MODEL = ngrams.map_model()
+NO_STARTS = array("I", 65_537 * [0])
+ONE_BYTE_WORDS = bytes([ngrams.LETTER, 0, ngrams.IDEOGRAPH, ngrams.JOINER] * (1 << 14))
+UTF_8 = st.text("aéİ'’-ßдअ한の京\U00020000\U0001f600\u00b2").map(str.encode)
+
+
+@given(st.lists(UTF_8 | st.binary(max_size=9)).map(b"".join))
+@example("Straße l’eau aujourd'hui'".encode())
+@example(b"\xed\xa0\x80a\xf0\x82\x82\xacb\xc3(c\xe4\xba")
+@example(b"ab" * 2_048)
+def test_ngrams(words: bytes) -> None:
+    for kinds in (MODEL[0], ONE_BYTE_WORDS):
+        ours, theirs = array("q", SCORES), array("q", SCORES)
+        count = DEFINITIONS["add_ngram_scores"](words, kinds, *MODEL[1:], ours)
+        assert LOOPS.add_ngram_scores(words, kinds, *MODEL[1:], theirs) == count  # type: ignore[union-attr]
+        assert ours == theirs
+
+
+@given(st.binary(max_size=9), st.lists(st.integers(0, (1 << 32) - 1)), st.integers(1, 9))
+def test_rows_of_no_model(words: bytes, rows: list[int], languages: int) -> None:
+    """Both find the same, or refuse it."""
+    starts = array("I", [min(len(rows), n // 7_000) for n in range(65_537)])
+    found: list[array[int] | None] = []
+    for run in (DEFINITIONS["add_ngram_scores"], LOOPS.add_ngram_scores):  # type: ignore[union-attr]
+        sums = array("q", languages * [0])
+        try:
+            run(words, ONE_BYTE_WORDS, starts, array("I", rows), sums)
+        except ValueError:
+            found.append(None)
+        else:
+            found.append(sums)
+    assert found[0] == found[1]
+
+
 INT64, UINT64 = numbers(2), np.zeros(2, np.uint64)
 OUTSIDE = np.array([0, 9])
 UNSORTED = np.array([0, 2])  # a row of two equal items
@@ -360,6 +397,10 @@ STATE = (INT32, INT32, INT32, INT32, FLAGS)
         ("move_ranks", (*3 * [FLOATS], 0.85, 0.1, *3 * [FLOATS], FLOATS[:1])),
         ("multiply_changes", (*5 * [FLOATS], FLOATS)),
         ("combine_ranks", (*4 * [FLOATS], FLOATS[:1], FLOATS)),
+        ("add_ngram_scores", (b"a" * 4_097, *MODEL, SCORES)),
+        ("add_ngram_scores", (b"a", MODEL[0][1:], *MODEL[1:], SCORES)),
+        ("add_ngram_scores", (b"a", MODEL[0], NO_STARTS[1:], MODEL[2], SCORES)),
+        ("add_ngram_scores", (b"ab", MODEL[0], *MODEL[1:], SCORES[:1])),
         ("pull_votes", (9, np.array([1, 1], np.uint32), np.array([0, 9], np.uint32), ORDER, FLOATS,
                         FLOATS)),
     ],

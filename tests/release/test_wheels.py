@@ -32,7 +32,7 @@ PAGES: dict[str, bytes | list[bytes] | Script] = {
 }
 IMPORT = """\
 import importlib, sys
-from gossamer.links.native import LOOPS
+from gossamer.native import LOOPS
 found = [importlib.import_module(name).__file__.endswith(".so") for name in sys.argv[1:]]
 print([*found, LOOPS is not None])
 """

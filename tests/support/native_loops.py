@@ -1,9 +1,9 @@
-"""Tests that need the loops in C (gossamer.links.native)."""
+"""Tests that need the loops in C (gossamer.native)."""
 
 from __future__ import annotations
 
 import pytest
 
-from gossamer.links.native import LOOPS
+from gossamer.native import LOOPS
 
 compiled_only = pytest.mark.skipif(LOOPS is None, reason="takes minutes without loops in C")

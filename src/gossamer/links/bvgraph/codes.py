@@ -19,7 +19,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from gossamer.links.native import native
+from gossamer.native import native
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.links.bvgraph import check_shape, integer
 from gossamer.links.bvgraph.codes import BROKEN, MAX_NUMBER, read_gamma, read_unary, read_zeta
-from gossamer.links.native import are_starts, native
+from gossamer.native import are_starts, native
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers, Words

@@ -21,7 +21,7 @@ from gossamer.links.bvgraph.codes import (
     write_zeta,
     zeta_bits,
 )
-from gossamer.links.native import are_starts, native
+from gossamer.native import are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gossamer.links.bvgraph import check_shape
 from gossamer.links.bvgraph.codes import BROKEN, WORD_BITS, read_gamma, read_zeta
 from gossamer.links.bvgraph.decoding import read_header
-from gossamer.links.native import native
+from gossamer.native import native
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers, Words

@@ -14,7 +14,7 @@ import numpy as np
 
 from gossamer.links.bvgraph import check_shape, decoding
 from gossamer.links.bvgraph.codes import BROKEN, WORD_BITS, read_gamma
-from gossamer.links.native import are_starts, native
+from gossamer.native import are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.links.native import are_places, are_starts, native
+from gossamer.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

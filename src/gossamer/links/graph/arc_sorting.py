@@ -15,7 +15,7 @@ import numpy as np
 
 from gossamer.links.graph import arc_runs, task_files
 from gossamer.links.graph.arc_rows import number_rows
-from gossamer.links.native import are_places, are_starts, native
+from gossamer.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -28,7 +28,7 @@ from gossamer.links.graph import hyperball
 from gossamer.links.graph.names import url_column
 from gossamer.links.graph.row_windows import WindowedRows
 from gossamer.links.graph.stored_graph import open_graph
-from gossamer.links.native import native
+from gossamer.native import native
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import CENTRALITY
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.links.graph.row_windows import WindowedRows, index_type
-from gossamer.links.native import native
+from gossamer.native import native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

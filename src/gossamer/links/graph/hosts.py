@@ -14,7 +14,7 @@ from gossamer.links.graph import name_arrays
 from gossamer.links.graph.arc_rows import rows_of_sorted_arcs
 from gossamer.links.graph.host_links import hosts_of_pages
 from gossamer.links.graph.names import SCHEMAS, NamesWriter
-from gossamer.links.native import are_places, are_starts, native
+from gossamer.native import are_places, are_starts, native
 from gossamer.storage import task_output
 
 if TYPE_CHECKING:

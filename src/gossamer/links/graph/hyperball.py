@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.links.graph.row_windows import WindowedRows
-from gossamer.links.native import native
+from gossamer.native import native
 
 if TYPE_CHECKING:
     import numpy.typing as npt

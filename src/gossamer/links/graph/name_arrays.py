@@ -15,7 +15,7 @@ import pyarrow as pa
 from gossamer.errors import MissingFile
 from gossamer.links.graph.names import name_of, url_of
 from gossamer.links.graph.string_arrays import string_bounds, strings_of, text_of
-from gossamer.links.native import native
+from gossamer.native import native
 from gossamer.storage import parquet
 from gossamer.web.public_suffixes import registrable
 from gossamer.web.urls import LOCALHOST

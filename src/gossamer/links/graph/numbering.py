@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from gossamer.links.graph import name_arrays, names, task_files
 from gossamer.links.graph.string_arrays import string_bounds, text_of
-from gossamer.links.native import are_places, native
+from gossamer.native import are_places, native
 from gossamer.storage import opening, task_output
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.local_copies import local_copy

@@ -17,7 +17,7 @@ import numpy as np
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr
-from gossamer.links.native import are_starts, native
+from gossamer.native import are_starts, native
 from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
 from gossamer.storage.local_copies import local_copy

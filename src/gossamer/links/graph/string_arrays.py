@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from gossamer.links.native import are_starts, native
+from gossamer.native import are_starts, native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

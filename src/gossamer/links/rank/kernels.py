@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.links.graph.string_arrays import string_bounds
-from gossamer.links.native import are_places, are_starts, native
+from gossamer.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,11 +1,10 @@
 """The language of a document: detected in its text, or declared by the page if the text is unclear.
 
-Facts. The detector (eldc: n-grams of 60 languages in 22 MB of read-only data, shared by all
-processes) reads the first 1,000 bytes of its input, in some 10 µs. For each language it returns
-1 - exp(-x), where x is the mean log-likelihood of the n-grams. The difference in x between the two
-best languages, times the length, measures the evidence for the best one, so one threshold serves
-titles and pages. Texts in an unsupported language have a low x for all languages, or are taken for
-a related one; we distinguish the related languages that matter by their letters and small words.
+Facts. `ngrams.py` says how likely the n-grams of a text are in 60 languages, in some 10 µs for a
+sample of 500 characters. The difference between the two best languages, times the length of the
+text, measures the evidence for the best one, so one threshold serves titles and pages. Texts in an
+unsupported language are unlikely in all languages, or are taken for a related one; we distinguish
+the related languages that matter by their letters and small words.
 
 The language that a page declares (`lang`, Content-Language, og:locale) is often that of its
 template. It breaks ties, identifies languages that the detector does not support, and decides
@@ -19,7 +18,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-import eldc
+from gossamer.parse.reading.ngrams import LANGUAGES, score_languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +28,8 @@ SAMPLE_CHARS = 500
 """Number and length of the evenly spaced samples that are read of a document."""
 MIXED_SHARE = 0.2
 """The share of the letters from which on a language can be that of a mixed document."""
-MIN_SCORE = 0.65
-"""Score below which no language is recognised. Supported languages stay below it in 1 of 1,000
+MIN_LIKELIHOOD = 1.05
+"""Likelihood below which no language is recognised. Supported languages stay below it in 1 of 1,000
 paragraphs and 2 of 100 titles; Esperanto, Irish and Gaelic in all paragraphs and 97 of 100
 titles."""
 MIN_EVIDENCE = 5.0
@@ -55,10 +54,7 @@ _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 _NO_LETTERS = bytes(byte for byte in range(128) if not chr(byte).isalpha())
 
-eldc.init()
-_DETECTOR = eldc.instance()
-_DETECTOR.set_scores(8)
-_KNOWN = frozenset(eldc.LANGUAGES) | {"id"}
+_KNOWN = frozenset(LANGUAGES)
 
 _CODES = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de
@@ -210,13 +206,11 @@ def _samples(text: str) -> Iterator[str]:
     count = min(SAMPLES, math.ceil(len(text) / SAMPLE_CHARS))
     for i in range(count):
         start = len(text) * i // count
-        # The detector stops at a NUL, and rejects surrogates.
-        sample = text[start : start + SAMPLE_CHARS].replace("\0", " ")
-        yield sample.encode("utf-8", "replace").decode()
+        yield text[start : start + SAMPLE_CHARS].encode("utf-8", "replace").decode()
 
 
 def _letters(sample: str) -> int:
-    """Estimate the bytes of letters, to a few per cent. The detector's n-grams consist of bytes."""
+    """Estimate the bytes of letters, to a few per cent. N-grams consist of bytes."""
     strided = sample[:: len(sample) // COUNTED_CHARS or 1]
     if strided.isascii():  # many times as fast
         letters = len(strided.encode().translate(None, _NO_LETTERS))
@@ -226,22 +220,21 @@ def _letters(sample: str) -> int:
 
 
 def _read(sample: str, letters: int, hint: str | None) -> str | None:
-    likelihoods = {
-        "id" if language == "ms" else language: -math.log(max(1 - score, 1e-6))
-        for language, score in _DETECTOR.detect_details(sample).scores.items()
-    }
-    best = next(iter(likelihoods), "")
-    first, second = [*likelihoods.values(), 0.0, 0.0][:2]
-    decided = first >= -math.log(1 - MIN_SCORE) and letters * (first - second) >= MIN_EVIDENCE
+    scores, unit = score_languages(sample)
+    second, first = sorted(scores)[-2:]
+    best = LANGUAGES[scores.index(first)]
+    evidence = letters * (first - second) / unit
+    decided = first >= MIN_LIKELIHOOD * unit and evidence >= MIN_EVIDENCE
     language = _resolve_rivals(best, sample, hint, traits=1 if decided else 3)
     if decided or language != best:
         return language
     for language, script in () if sample.isascii() else _SCRIPTS:
         if 6 * len(re.findall(script, sample)) > letters:  # three bytes each, and over half
             return language
-    doubt = letters * (first - likelihoods.get(hint or "", -math.inf))
-    unknown = hint not in _KNOWN and letters >= MIN_UNKNOWN_LETTERS
-    return hint if doubt <= MAX_DOUBT or unknown else None
+    if hint not in _KNOWN:
+        return hint if letters >= MIN_UNKNOWN_LETTERS else None
+    doubt = letters * (first - scores[LANGUAGES.index(hint)]) / unit
+    return hint if doubt <= MAX_DOUBT else None
 
 
 def _resolve_rivals(language: str, sample: str, hint: str | None, *, traits: int) -> str:

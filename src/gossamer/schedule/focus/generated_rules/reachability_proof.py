@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.links.graph.names import host_name, name_of
-from gossamer.links.native import native
+from gossamer.native import native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@
 enum { MAX_ARGUMENTS = 13, MAX_LOOPS = 64 };
 
 const char NO_MEMORY[] = "out of memory";
-static const char CAPSULE[] = "gossamer.links.loop";
+static const char CAPSULE[] = "gossamer.loop";
 
 /* Types of arguments: what PEP 3118 may call their items, and how many bytes these have. */
 typedef struct {
@@ -147,14 +147,14 @@ static bool add_loops(PyObject *module, const Loop *loops)
 }
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_loops", "The loops of gossamer.links in C (loops/).", -1,
+    PyModuleDef_HEAD_INIT, "_loops", "The loops of gossamer.native in C (loops/).", -1,
     NULL, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__loops(void)
 {
     const Loop *all[] = {DECODING_LOOPS, ENCODING_LOOPS,  NAME_LOOPS,      ARC_LOOPS,
-                         RANK_LOOPS,     COMPONENT_LOOPS, CENTRALITY_LOOPS};
+                         RANK_LOOPS,     COMPONENT_LOOPS, CENTRALITY_LOOPS, NGRAM_LOOPS};
     PyObject *module = PyModule_Create(&definition);
     known = 0;
     for (size_t n = 0; module != NULL && n < sizeof all / sizeof *all; n++)

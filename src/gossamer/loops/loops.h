@@ -35,7 +35,7 @@ typedef struct {
 } Loop;
 
 extern const Loop DECODING_LOOPS[], ENCODING_LOOPS[], NAME_LOOPS[], ARC_LOOPS[], RANK_LOOPS[],
-    COMPONENT_LOOPS[], CENTRALITY_LOOPS[];
+    COMPONENT_LOOPS[], CENTRALITY_LOOPS[], NGRAM_LOOPS[];
 
 extern const char NO_MEMORY[];
 

@@ -1,0 +1,134 @@
+"""How likely is a text in each of 60 languages, by n-grams of its words?
+
+Facts. The model is that of eldc 0.4 (Nito T.M., Apache-2.0), with its scores rounded to a byte:
+1.2 million n-grams, each with its log-likelihood in the languages that have it. A word is hashed
+whole if it has at most six bytes of UTF-8, else in pieces of six. Chinese characters, kana and
+syllables of Korean are words. Each n-gram of a text counts once.
+
+`ngrams.bin` was written by `release/language_model.py`, and is mapped into memory, so that all
+processes share one copy. Its parts are little-endian:
+
+    kinds     65,536 bytes    what the characters of Unicode's first plane are: see below
+    starts    65,537 uint32   by the upper 16 bits of a hash, where its rows begin
+    rows      uint32, sorted  the lower 16 bits of a hash, a language (8 bits), a score (8 bits)
+
+Rows of equal hashes follow each other. Of a text's n-grams that the model does not have, 3 in
+10,000 have a hash that it has.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer.native import native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, MutableSequence, Sequence
+
+_CODES = """
+am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt
+lv ml mr id nl no or pa pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh
+"""
+LANGUAGES = _CODES.split()
+"""In the order of the model. What it calls Malay (ms) is mostly Indonesian."""
+UNITS = 45
+"""Of the scores, in a natural logarithm."""
+LETTER, IDEOGRAPH, JOINER = 1, 2, 3
+"""Kinds of characters. A joiner belongs to a word between two letters; all others end it."""
+KINDS = BUCKETS = 1 << 16
+IDEOGRAPHS = range(0x20000, 0x2FA20)
+"""The only words beyond Unicode's first plane."""
+NGRAM_BYTES = 6
+MAX_TEXT_BYTES = 4096
+MODEL = Path(__file__).with_name("ngrams.bin")
+
+_ZEROS = bytes(array("q").itemsize * len(LANGUAGES))
+_WORD = re.compile(rb"[\x02]|\x01+(?:\x03\x01+)*")
+
+
+def score_languages(text: str) -> tuple[array[int], int]:
+    """Score a text in each of LANGUAGES. Returns the scores and their unit.
+
+    Their ratio is the mean log-likelihood of the text's n-grams plus a constant: 0 where the model
+    has none of them, and at most 5.6. `text` has no surrogates, and at most MAX_TEXT_BYTES in small
+    letters.
+    """
+    scores = array("q", _ZEROS)
+    count = _add_ngram_scores(text.lower().encode(), *_PARTS, scores)
+    return scores, UNITS * max(count, 1)
+
+
+def map_model() -> tuple[memoryview, memoryview, memoryview]:
+    """The model's kinds, starts and rows."""
+    with MODEL.open("rb") as file:
+        model = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+    numbers = model[KINDS:].cast("I")
+    return model[:KINDS], numbers[: BUCKETS + 1], numbers[BUCKETS + 1 :]
+
+
+_PARTS = map_model()
+
+
+@native
+def _add_ngram_scores(
+    text: bytes,
+    kinds: Sequence[int],
+    starts: Sequence[int],
+    rows: Sequence[int],
+    sums: MutableSequence[int],
+) -> int:
+    """Add the scores of a text's n-grams to those of their languages; return their number."""
+    if len(kinds) != KINDS or len(starts) != BUCKETS + 1:
+        raise ValueError("arrays of no model")
+    if len(text) > MAX_TEXT_BYTES:
+        raise ValueError("a text that is too long")
+    ngrams = {ngram for word in _words(text, kinds) for ngram in _ngrams(word)}
+    for ngram in ngrams:
+        key = _hash_of(ngram)
+        begin, end = starts[key >> 16], starts[(key >> 16) + 1]
+        if not begin <= end <= len(rows):
+            raise ValueError("arrays of no model")
+        wanted = key & 0xFFFF
+        for place in range(bisect_left(rows, wanted << 16, begin, end), end):
+            row = rows[place]
+            if row >> 16 != wanted:
+                break
+            if row >> 8 & 0xFF >= len(sums):
+                raise ValueError("arrays of no model")
+            sums[row >> 8 & 0xFF] += row & 0xFF
+    return len(ngrams)
+
+
+def _words(text: bytes, kinds: Sequence[int]) -> Iterator[bytes]:
+    decoded = text.decode("utf-8", "replace")
+    marks = bytes(
+        [
+            kinds[code] if code < KINDS else IDEOGRAPH * (code in IDEOGRAPHS)
+            for code in map(ord, decoded)
+        ]
+    )
+    for match in _WORD.finditer(marks):
+        yield decoded[match.start() : match.end()].encode()
+
+
+def _ngrams(word: bytes) -> Iterator[bytes]:
+    if len(word) <= NGRAM_BYTES:
+        yield b" %b " % word
+        return
+    yield b" " + word[:NGRAM_BYTES]
+    for at in range(NGRAM_BYTES, len(word) - NGRAM_BYTES, NGRAM_BYTES):
+        yield word[at : at + NGRAM_BYTES]
+    yield word[-NGRAM_BYTES:] + b" "
+
+
+def _hash_of(ngram: bytes) -> int:
+    """The upper half of a part of SplitMix64; never 0."""
+    word = int.from_bytes(ngram, "little")
+    word ^= word >> 30
+    word = word * 0xBF58476D1CE4E5B9 & 0xFFFF_FFFF_FFFF_FFFF
+    return (word ^ word >> 27) >> 32 or 1
