@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import pwd
 import select
 import socket
 import subprocess
@@ -10,12 +11,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from gossamer.config import EngineConfig
 from gossamer.engine import seccomp
 from gossamer.engine.engine import Engine
-from gossamer.engine.gate import Gate
+from gossamer.engine.gate import Gate, Latch, other_people
 from gossamer.errors import EngineError
 
 if TYPE_CHECKING:
@@ -113,3 +115,57 @@ def test_no_engine_starts_with_a_port_that_is_open(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(seccomp, "install", refuse)
     with pytest.raises(EngineError, match=r"run code as you: Invalid argument\n  → use Linux"):
         Engine(EngineConfig(workers=1))
+
+
+def account(name: str, uid: int, shell: str = "/bin/zsh") -> pwd.struct_passwd:
+    return pwd.struct_passwd((name, "*", uid, 20, "", f"/Users/{name}", shell))
+
+
+ACCOUNTS = [
+    account("root", 0, "/bin/sh"),
+    account("_mbsetupuser", 248, "/bin/bash"),
+    account("me", 501),
+    account("berta", 503),
+    account("anna", 502),
+    account("backup", 504, "/usr/bin/false"),
+    account("nobody", 2**32 - 2, "/usr/sbin/nologin"),
+]
+
+
+def test_other_people_are_those_who_can_log_in() -> None:
+    assert other_people(ACCOUNTS, 501) == ["anna", "berta"]
+    assert other_people(ACCOUNTS[:3], 501) == []
+
+
+def test_without_a_gate_no_engine_starts_if_others_could_connect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(seccomp, "is_known", lambda: False)
+    monkeypatch.setattr(pwd, "getpwall", lambda: ACCOUNTS)
+    expected = r"as you: anna has an account here and \d more\n  → set engine\.trust_users"
+    with pytest.raises(EngineError, match=expected):
+        Engine(EngineConfig(workers=1))
+
+
+def test_without_a_gate_the_port_is_closed_once_we_have_connected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(seccomp, "is_known", lambda: False)
+    with Engine(EngineConfig(workers=1, trust_users=True)) as engine:
+        connections = psutil.Process().net_connections("tcp")
+        assert not [each for each in connections if each.status == psutil.CONN_LISTEN]
+        assert engine.spark.range(3).count() == 3
+
+
+def test_a_latch_closes_the_connection_of_a_stranger(listener: socket.socket) -> None:
+    listener.setblocking(True)
+    command = [sys.executable, "-c", STRANGER, str(port_of(listener))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as stranger, listener.accept()[0]:
+        with pytest.raises(EngineError, match="somebody has done so"):
+            Latch(trusting=True).shut(port_of(listener))
+        assert stranger.wait(PATIENCE_S) == 0
+
+
+def test_a_latch_does_not_overlook_a_port_that_stays_open() -> None:
+    with pytest.raises(EngineError, match="it cannot be closed"):
+        Latch(trusting=True).shut(1)

@@ -9,8 +9,8 @@ on, too, after a wait that grows from time to time.
 This process stays, and remains small: it imports neither the engine nor what the steps need. It
 runs the search page, handles all signals and passes on what the crawl tells systemd. The two are
 connected by a socket (`Line`): the crawl's process sends fields for systemd, and as bytes what its
-successor needs. That process is stopped by a signal of its own (`stopping.WATCHED`), and killed by
-the kernel if this one ends.
+successor needs. That process is stopped by a signal of its own (`stopping.WATCHED`), and killed if
+this one ends (processes.py).
 """
 
 from __future__ import annotations

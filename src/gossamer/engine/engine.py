@@ -32,7 +32,7 @@ import pyarrow as pa
 
 from gossamer import errors
 from gossamer.engine.address_space import ENGINE_BYTES, GB, require_address_space
-from gossamer.engine.gate import Gate
+from gossamer.engine.gate import make_gate
 from gossamer.engine.pool import Pool
 from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.spark_client import connect_spark
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from gossamer.config import EngineConfig
+    from gossamer.engine.gate import Gate, Latch
     from gossamer.engine.pool import PartitionFunction
 
 Task = TypeVar("Task")
@@ -84,21 +85,21 @@ class Engine:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
         with ExitStack() as started, _message_when_slow(SLOW_START_S):
-            url, gate = config.url, None
-            if url == "local":
+            if config.url == "local":
                 require_address_space(ENGINE_BYTES + int(config.memory_gb * GB))
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                gate = Gate()
+                gate = make_gate(trusting=config.trust_users)
                 server = call_at_low_priority(partial(_start_sail, config, self.workers, gate))
                 started.callback(server.stop)
                 started.callback(gate.end)
-                url = "sc://{}:{}".format(*server.listening_address)
+                host, port = server.listening_address
+                self.spark = connect_spark(f"sc://{host}:{port}", embedded=True)
+                started.callback(self.spark.stop)
+                gate.shut(port)
             else:
                 end_unused(prepare)
-            self.spark = connect_spark(url, embedded=self._pool is not None)
-            started.callback(self.spark.stop)
-            if gate is not None and not gate.is_passed:
-                raise _open_port("it does not use accept4(2)")
+                self.spark = connect_spark(config.url, embedded=False)
+                started.callback(self.spark.stop)
             _handle_ctrl_c_again()
             self._started = started.pop_all()
         atexit.register(self.stop)
@@ -358,7 +359,7 @@ def _handle_ctrl_c_again() -> None:
         signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
-def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
+def _start_sail(config: EngineConfig, workers: int, gate: Gate | Latch) -> Any:
     """Start the embedded server behind a gate, on a port of loopback that our client closes.
 
     Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): only the memory pool `fair` lets sorts
@@ -395,10 +396,7 @@ def _start_sail(config: EngineConfig, workers: int, gate: Gate) -> Any:
         from pysail.spark import SparkConnectServer
 
         server = SparkConnectServer("127.0.0.1", 0)  # starts the threads that run queries
-        try:
-            gate.guard_thread()
-        except OSError as error:
-            raise _open_port(error.strerror or str(error)) from error
+        gate.guard_thread()
         server.start(background=True)  # starts the thread that accepts connections
     finally:
         for name in settings.keys() - users.keys():
@@ -413,11 +411,3 @@ def _is_no_utf8(variable: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _open_port(why: str) -> EngineError:
-    return EngineError(
-        "the batch engine",
-        f"other users of this machine could reach its port and run code as you: {why}",
-        "use Linux 5.0 or later with seccomp, or the server of engine.url",
-    )

@@ -19,8 +19,8 @@ Facts
   * Users wait for searches but not for tasks. So workers run at a low priority (priorities.py), and
     a server on the same machine stays fast (bench/search_while_indexing.py). They lose nothing if
     no other process needs the cores.
-  * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
-    that never ends. An orphan that kept fetching would visit the same hosts as its successor.
+  * A worker is killed when its parent ends (processes.py), even in a regular expression that never
+    ends. An orphan that kept fetching would visit the same hosts as its successor.
 """
 
 from __future__ import annotations

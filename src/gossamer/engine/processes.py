@@ -54,7 +54,7 @@ def start_python(
 ) -> Process:
     """Run Python code in a new interpreter that has our `sys.path`; `options` are Popen's.
 
-    When this process dies, the kernel sends the child the signal `end`. A child that must clean up
+    When this process dies, the child gets the signal `end`. A child that must clean up
     should get SIGTERM and handle it; for all others SIGKILL cannot fail. Raises OSError if the
     process cannot be started.
     """

@@ -4,8 +4,8 @@ The life of one page:
 
   1. `run` (`run.py`) divides the files of responses among tasks. Each task (`parse_task.py`) reads
      the rows that have a new body, and reads these bodies from the WARC files, one at a time.
-  2. The task passes each body to a child process, which the kernel ends when a page takes too much
-     time or memory (`guarded_parser.py`). There, `page_parsing.py` determines the type of the body
+  2. The task passes each body to a child process, which is ended when a page takes too much time or
+     memory (`guarded_parser.py`). There, `page_parsing.py` determines the type of the body
      (`type_sniffing.py`) and `parsers.py` selects its parser.
   3. `charset/` detects the encoding. `html/` walks over the elements of HTML for text, headings,
      links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,

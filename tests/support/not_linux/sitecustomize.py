@@ -9,6 +9,7 @@ others cannot be asked by mistake, because then they fail as on macOS: prctl and
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import pwd
 import resource
@@ -101,6 +102,7 @@ for module, names in ABSENT.items():
     for each in names:
         if hasattr(module, each):
             delattr(module, each)
+fcntl.F_FULLFSYNC = 51  # type: ignore[attr-defined]  # which no file system of Linux knows
 ctypes.CDLL = _Library  # type: ignore[misc]
 resource.setrlimit = _set_limit_elsewhere
 pwd.getpwall = list  # who else may use this machine is no matter of tests
