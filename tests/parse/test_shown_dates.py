@@ -130,3 +130,26 @@ def test_regions_decide_about_numbers() -> None:
     assert parsed(body, language="en-US").published == MAY
     assert parsed('<meta property="og:locale" content="en_US">' + body).published == MAY
     assert parsed(body).published is None
+
+
+@pytest.mark.parametrize(
+    ("written", "language"),
+    [
+        ("<p>چهارشنبه ۱۲ اردیبهشت ۱۴۰۳ - ۱۰:۲۰</p>", "fa"),
+        ("<p>تاریخ انتشار: ۱۴۰۳/۰۲/۱۲</p>", "fa"),
+        ("<p>כ״ג בניסן תשפ״ד</p>", "he"),
+        ("<p>ሚያዝያ 23 ቀን 2016</p>", "am"),
+        ("<p>22 شوال 1445 هـ</p>", "ar-SA"),
+        ("<p>1 พ.ค. 67</p>", "th"),
+        ("<p>R6.5.1</p>", "ja"),
+        ("<p>113/5/1</p>", "zh-TW"),
+        ("<time datetime=1403-02-12>۱۲ اردیبهشت ۱۴۰۳</time>", "fa"),
+    ],
+)
+def test_dates_of_other_calendars(written: str, language: str) -> None:
+    assert parsed(article("", written), language=language).published == MAY
+
+
+def test_a_line_with_two_calendars_has_the_day_of_the_common_era() -> None:
+    written = "<p>22 شوال 1445 هـ - 2 مايو 2024 م</p>"
+    assert parsed(article("", written), language="ar-SA").published == MAY.replace(day=2)

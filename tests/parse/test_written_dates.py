@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.reading.date_labels import CHANGED, OTHER, PUBLISHED, label_of
-from gossamer.parse.reading.written_dates import FIRST_YEAR, month_of, written_dates
+from gossamer.parse.reading.written_dates import END_YEAR, FIRST_YEAR, month_of, written_dates
 
 MAY = date(2024, 5, 1)
 LOCALES = """en de fr es it pt nl ca gl eu ro pl cs sk sl hr bs mk bg ru uk be sv da nb fi et lv lt
@@ -69,6 +69,45 @@ def test_months_are_those_of_cldr(language: str) -> None:
         ("1/5/2024", "en-GB"),
         ("5/1/2024", "en-US"),
         ("5/1/2024", "en_US"),
+        ("1\u200f/5\u200f/2024", "ar-EG"),
+        ("1 พ.ค. 2567", "th"),
+        ("๑ พ.ค. ๖๗ 10:20 น.", "th"),
+        ("1 พ.ค. 24", "th"),
+        ("วันพุธที่ 1 พฤษภาคม พ.ศ. 2567", ""),
+        ("1 พฤษภาคม ค.ศ. 2024", "th"),
+        ("1/5/67", "th"),
+        ("1/5/24", "th"),
+        ("R6.5.1", "ja"),
+        ("更新日令和6/5/1", "ja"),
+        ("令和6年(2024年)5月1日", "ja"),
+        ("2024年（令和6年）5月1日", "ja"),
+        ("令和6（2024）年5月1日", "ja"),
+        ("㋿6年5月1日", "ja"),
+        ("民國113/5/1", "zh"),
+        ("113/05/01", "zh-TW"),
+        ("113年5月1日", "zh-Hant"),
+        ("چهارشنبه ۱۲ اردیبهشت ۱۴۰۳ - ۱۰:۲۰", "fa"),
+        ("۱۲ اردیبهشت\u200cماه سال ۱۴۰۳", "fa"),
+        ("۱۴۰۳ اردیبهشت ۱۲, چهارشنبه", "fa"),
+        ("12 ارديبهشت 1403", ""),
+        ("۱۴۰۳/۰۲/۱۲ - ۱۰:۲۰", "fa-IR"),
+        ("1403-02-12", "fa"),
+        ("۱۴۰۳/۲/۱۲", ""),
+        ("۱۲/۰۲/۱۴۰۳", "fa"),
+        ("۱۲ ثور ۱۴۰۳", "fa-AF"),
+        ("۱۲ غویی ۱۴۰۳", "ps"),
+        ("الأربعاء 22 شوال 1445 هـ", "ar-SA"),
+        ("22\u200f/10\u200f/1445 هـ", "ar-SA"),
+        ("1445/10/22", "ar-SA"),
+        ("יום רביעי, כ״ג בניסן תשפ״ד", "he"),
+        ('כ"ג ניסן ה\'תשפ"ד', ""),
+        ("ሚያዝያ 23 ቀን 2016 ዓ.ም.", "am"),
+        ("ረቡዕ፣ 23 ሚያዝያ 2016", "am"),
+        ("ሚያዝያ 23/2016", "am-ET"),
+        ("2024-05-01", "am"),
+        # the same day twice
+        ("۱۲ اردیبهشت ۱۴۰۳ (1/5/2024)", "fa"),
+        ("22 شوال 1445 الموافق 1 مايو 2024", "ar-SA"),
     ],
 )
 def test_dates_as_people_write_them(text: str, language: str) -> None:
@@ -89,6 +128,26 @@ def test_dates_as_people_write_them(text: str, language: str) -> None:
         ("tel. 01-05-2024-33", "nl"),
         ("20240501", "en"),
         ("1:5:2024", "de"),
+        ("24/05/01", "ja"),
+        ("01/05/2024", "zh"),
+        ("24.05.01", "ko"),
+        ("۰۳/۰۲/۱۲", "fa"),
+        ("1403/02/12", "de"),
+        ("12 ثور 1403", "fa"),
+        ("31 مهر 1403", "fa"),
+        ("30 اسفند 1404", "fa"),
+        ("22 شوال 1445", "ar"),
+        ("22/10/45", "ar-SA"),
+        ("23/8/2016", "am"),
+        ("2016/8/23", "am"),
+        ("ሚያዝያ 23/2016", "ti"),
+        ("113/5/1", "zh-CN"),
+        ("113年5月1日", "zh"),
+        ("99/12/01", "zh-TW"),
+        ("R6.5.1", "en"),
+        ("י״ד באדר תשפ״ד", "he"),  # of the first or the second Adar
+        ("י״ד באדר ב׳ תשפ״ה", "he"),  # there is one
+        ("ל״א בניסן תשפ״ד, ל׳ באייר תשפ״ד", "he"),
     ],
 )
 def test_what_is_no_date_or_has_two_meanings(text: str, language: str) -> None:
@@ -118,7 +177,63 @@ def test_dates_of_cldr(day: date, language: str, form: str) -> None:
     assert found(text, language) == [day]
 
 
-@given(st.text(max_size=400), st.sampled_from(["", "en-US", "th", "hr"]))
+def test_adar_of_leap_years() -> None:
+    assert found("י״ד באדר ב׳ תשפ״ד", "he") == [date(2024, 3, 24)]
+    assert found("י״ד באדר א' תשפ״ד", "he") == [date(2024, 2, 23)]
+    assert found("י״ד באדר תשפ״ה", "he") == [date(2025, 3, 14)]
+
+
+CALENDAR_PARTS = [
+    *(
+        "۱۴۰۳",
+        "1445",
+        "2016",
+        "113",
+        "67",
+        "۱۲",
+        "30",
+        "/",
+        "\u200f",
+        ".",
+        " ",
+        " ",
+        "年",
+        "月",
+        "日",
+    ),
+    *(
+        "اسفند",
+        "ماه",
+        "ثور",
+        "شوال",
+        "ሚያዝያ",
+        "ቀን",
+        "ג׳",
+        "ל״א",
+        "באדר",
+        "א׳",
+        "תשפ״ד",
+        "พ.ค.",
+        "พ.ศ.",
+    ),
+    *("令和", "R", "民國", "元", "(", ")"),
+]
+
+
+@given(
+    st.lists(st.sampled_from(CALENDAR_PARTS), max_size=9).map("".join),
+    st.sampled_from(["", "fa", "ps", "he", "am", "ar-sa", "zh-tw", "ja", "th"]),
+)
+def test_parts_of_dates_in_any_order(text: str, language: str) -> None:
+    for each in written_dates(text, language):
+        assert FIRST_YEAR <= each.date.year < END_YEAR
+        assert 0 <= each.start < each.end <= len(text)
+
+
+@given(
+    st.text(max_size=400),
+    st.sampled_from(["", "en-US", "th", "hr", "fa", "he", "am", "ar-sa", "zh-tw"]),
+)
 def test_any_text(text: str, language: str) -> None:
     for each in written_dates(text, language):
         assert datetime(FIRST_YEAR, 1, 1, tzinfo=UTC) <= each.date

@@ -5,8 +5,10 @@ CLDR (`month_names.py`); everything else are numbers in a few orders.
 
 Decisions: a date needs a day, a month and a year. Of 5/6/2024, the language decides: only Americans
 write the month first, and English of unknown origin is not read. Years of two digits count in
-languages other than English. Thai years are those of the Buddhist era, Japanese ones may be those
-of an emperor, and Taiwanese ones those of the republic.
+languages other than English, if these write the day first and count the years of the common era.
+Thai years are those of the Buddhist era, Japanese ones may be those of an emperor, and Taiwanese
+ones those of the republic. Where months are those of another calendar, `calendar_dates.py` reads
+them if there is no other date.
 
 Bounds: MAX_CHARS of a line are read, by patterns that take time linear in it.
 """
@@ -17,6 +19,13 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.parse.reading.calendar_dates import (
+    MARK,
+    SAUDI_ARABIA,
+    SOLAR_HIJRI_LANGUAGES,
+    calendar_dates,
+    may_have_hebrew_date,
+)
 from gossamer.parse.reading.digits import may_have_digit
 from gossamer.parse.reading.month_names import CROATIAN, MONTHS
 
@@ -29,21 +38,36 @@ FIRST_YEAR, END_YEAR = 1990, 2100
 BUDDHIST = 543
 """The years by which Thailand is ahead."""
 REPUBLIC = 1911
-ERAS: Mapping[str, int] = {"令和": 2018, "平成": 1988}
-CENTURY = 100
+ERAS: Mapping[str, int] = {"令和": 2018, "平成": 1988, "㋿": 2018, "㍻": 1988, "r": 2018, "h": 1988}
+"""The years before the first one of each era of Japan. Letters are those of forms and tables."""
+REPUBLICAN_YEARS = range(100, 189)
+"""Years of the republic that are written without its name."""
+FIRST_SHORT_BUDDHIST = 33
+"""Thai years of two digits: from (25)33 on they are Buddhist, before that of the common era."""
+FAR_EAST = frozenset(("ja", "zh", "ko"))
+"""Languages that write the year first. If it is last, the order of day and month is unknown."""
+ETHIOPIC = frozenset(("am", "ti"))
+"""Languages in which a year among numbers may be of either calendar, unless it is of ISO 8601."""
+NO_SHORT_YEARS = frozenset(
+    ("", "en", "hu", "lt", "mn", "ne", SAUDI_ARABIA, *FAR_EAST, *ETHIOPIC, *SOLAR_HIJRI_LANGUAGES)
+)
+"""Languages in which the order of 01/05/24, or the era of its year, is unknown."""
 
 _WORD_CHAR = r"[^\s\d.,;:/()|·•–—-]"
 MAX_WORD_CHARS = 20
 _WORD = rf"{_WORD_CHAR}{{2,{MAX_WORD_CHARS}}}"
 _DAY = r"(?<![\d.,:/])(?P<day>\d{1,2})"
 _YEAR = r"(?P<year>\d{4})(?!\d)"
+_ERA_OF_THAILAND = r"(?:[พค]\.?ศ\.?\s?)?"
+"""Words for the Buddhist and the common era."""
+_DASH = rf"(?P<dash>{MARK}[-/.])\s?"
 _NAMED = tuple(
     re.compile(form)
     for form in (
         # 1 May 2024; 1. Mai 2024; 1er mai 2024; 1 de mayo de 2024; 1 d'abril de 2024; 1 במאי 2024
         (
             rf"{_DAY}(?:\.|º|ª|°|(?:er|st|nd|rd|th)\b)?[\s.-]{{0,2}}(?:de |del |of |d['’])?"
-            rf"(?P<name>{_WORD})[.,]?[\s,./-]{{1,2}}(?:de |del )?{_YEAR}"
+            rf"(?P<name>{_WORD})[.,]?[\s,./-]{{1,2}}(?:de |del |{_ERA_OF_THAILAND})?{_YEAR}"
         ),
         # May 1, 2024; May 1st 2024
         rf"(?P<name>{_WORD})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,|\.)? {_YEAR}",
@@ -53,26 +77,42 @@ _NAMED = tuple(
     )
 )
 """Forms with the name of a month."""
+_REMARK = r"(?:[(（][^()（）]{1,12}[)）]\s?)?"
 _MARKED = re.compile(
-    r"(?P<era>令和|平成|民國|民国)?\s?(?P<year>\d{1,4}|元)\s?[年년]\s?(?P<month>\d{1,2})\s?[月월]"
-    r"\s?(?P<day>\d{1,2})\s?[日일號号]"
+    rf"(?P<era>令和|平成|㋿|㍻|民國|民国)?\s?(?P<year>\d{{1,4}}|元)\s?{_REMARK}[年년]\s?{_REMARK}"
+    r"(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일號号]"
 )
-"""2024年5月1日; 2024년 5월 1일; 令和6年5月1日; 民國113年5月1日"""
+"""2024年5月1日; 2024년 5월 1일; 令和6年5月1日; 令和6年(2024年)5月1日; 民國113年5月1日"""
+_OF_ERA = re.compile(
+    rf"(?<![a-z\d])(?P<era>令和|平成|㋿|㍻|民國|民国|[rh])\s?(?P<year>\d{{1,3}}|元){_DASH}"
+    r"(?P<month>\d{1,2})(?P=dash)\s?(?P<day>\d{1,2})(?![\d/-]|\.\d)"
+)
+"""R6.5.1; 令和6/5/1; 民國113/5/1"""
+_OF_REPUBLIC = re.compile(
+    rf"(?<![\d./-])(?P<year>1\d\d){_DASH}(?P<month>\d{{1,2}})(?P=dash)\s?(?P<day>\d{{1,2}})"
+    r"(?![\d/-]|\.\d)"
+)
+"""113/5/1"""
+_THAI = re.compile(
+    rf"{_DAY}\s?(?P<name>[ก-๎]{{1,3}}\.[ก-ฮ])\.?\s?{_ERA_OF_THAILAND}(?P<year>\d{{4}}|\d\d)(?!\d)"
+)
+"""1 พ.ค. 2567; 1 พ.ค. 67"""
+_ENDS_THAI = re.compile("[ก-ฮ]\\.\\s?\\d\\d")
 _VIETNAMESE = re.compile(rf"{_DAY} tháng (?P<month>\d{{1,2}})(?:,? năm|,)? {_YEAR}")
 """ngày 1 tháng 5 năm 2024"""
 _NUMBERED = (
     # 2024-05-01; 2024/5/1; 2024.05.01.
     re.compile(
-        rf"(?<![\d./-]){_YEAR}(?P<dash>[-/.])\s?(?P<month>\d{{1,2}})(?P=dash)\s?(?P<day>\d{{1,2}})"
+        rf"(?<![\d./-]){_YEAR}{_DASH}(?P<month>\d{{1,2}})(?P=dash)\s?(?P<day>\d{{1,2}})"
         r"(?![\d/-]|\.\d)"
     ),
     # 01.05.2024; 1/5/2024; 1-5-2024; 01.05.24
     re.compile(
-        r"(?<![\d./-])(?P<first>\d{1,2})(?P<dash>[-/.])\s?(?P<second>\d{1,2})(?P=dash)\s?"
+        rf"(?<![\d./-])(?P<first>\d{{1,2}}){_DASH}(?P<second>\d{{1,2}})(?P=dash)\s?"
         r"(?P<year>\d{4}|\d\d)(?![\d/-]|\.\d)"
     ),
 )
-_DATE_LIKE = re.compile(r"[\d年년](?:(?<!\d)|\d{3}|[-/.]\s?\d{1,2}[-/.]\s?\d\d)")
+_DATE_LIKE = re.compile(r"[\d年년](?:(?<!\d)|\d{3}|[-/.]\s?\d{1,2}[-/.]\s?\d)")
 """What each form contains. A pattern whose matches begin with one of a few characters is fast."""
 _WORDS = re.compile(rf"{_WORD_CHAR}{{2,}}")
 _ORDINALS = "ºª°"
@@ -81,6 +121,7 @@ _DIGITS = {
     for zeros in "٠۰०০๐０"
     for number, digit in enumerate(chr(ord(zeros) + each) for each in range(10))
 }
+_PERSIAN_DIGIT = re.compile("[۰-۹]")
 _PREFIXES = ("ב", "d'", "d’")
 """Letters before the name of a month: Hebrew's preposition, Catalan's."""
 MONTH_FIRST = frozenset(("en-us", "en-ph", "es-us", "fil", "en-pr"))
@@ -104,7 +145,9 @@ def may_have_date(text: str) -> bool:
         if not ("20" in text or "19" in text or "25" in text or "26" in text):
             return max(map(text.count, "-./")) > 1 and _DATE_LIKE.search(text) is not None
     elif not may_have_digit(text):
-        return False
+        return may_have_hebrew_date(text)
+    elif may_have_hebrew_date(text) or ("." in text and _ENDS_THAI.search(text)):
+        return True
     return _DATE_LIKE.search(text) is not None
 
 
@@ -113,9 +156,15 @@ def written_dates(text: str, language: str) -> list[WrittenDate]:
     text = text[:MAX_CHARS]
     if not may_have_date(text):
         return []
+    in_persian_digits = False
     if not text.isascii():
+        in_persian_digits = _PERSIAN_DIGIT.search(text) is not None
         text = text.translate(_DIGITS)
-    found = sorted(_found(text.lower(), language.lower().replace("_", "-")))
+    text, language = text.lower(), language.lower().replace("_", "-")
+    found = sorted(_found(text, language)) or sorted(
+        WrittenDate(*each)
+        for each in calendar_dates(text, language, in_persian_digits=in_persian_digits)
+    )
     ends = 0
     dates = []
     for each in found:
@@ -143,6 +192,12 @@ def _possible_forms(text: str, language: str) -> Iterator[re.Pattern[str]]:
         yield _MARKED
     if " tháng " in text:
         yield _VIETNAMESE
+    if not text.isascii():
+        yield _THAI
+    if language[:2] in ("ja", "zh"):
+        yield _OF_ERA
+    if is_of_taiwan(language):
+        yield _OF_REPUBLIC
     yield from _NUMBERED
 
 
@@ -150,7 +205,10 @@ def _date(parts: dict[str, str | None], language: str) -> datetime | None:
     year = _year(parts, language)
     if not FIRST_YEAR <= year < END_YEAR:
         return None
-    if (first := parts.get("first")) is not None:
+    first, dash = parts.get("first"), parts.get("dash")
+    if language[:2] in ETHIOPIC and dash is not None and (first is not None or dash != "-"):
+        return None
+    if first is not None:
         order = _order(int(first), int(parts["second"] or 0), language)
         if order is None:
             return None
@@ -172,10 +230,20 @@ def _year(parts: dict[str, str | None], language: str) -> int:
     era = parts.get("era")
     if era is not None:
         return year + ERAS.get(era, REPUBLIC)
-    if year < CENTURY:
-        is_short = len(written) == 2 and parts.get("first") is not None  # noqa: PLR2004
-        return 2000 + year if is_short and language[:2] not in ("en", "") else 0
-    return year - BUDDHIST if language[:2] == "th" and year > END_YEAR else year
+    is_thai = language[:2] == "th" or "ก" <= (parts.get("name") or "")[:1] <= "๎"
+    if len(written) == 2:  # noqa: PLR2004
+        if is_thai:
+            return year + (2500 - BUDDHIST if year >= FIRST_SHORT_BUDDHIST else 2000)
+        is_known = NO_SHORT_YEARS.isdisjoint((language, language.partition("-")[0]))
+        return 2000 + year if is_known and parts.get("first") is not None else 0
+    if year in REPUBLICAN_YEARS and is_of_taiwan(language):
+        return year + REPUBLIC
+    return year - BUDDHIST if is_thai and year > END_YEAR else year
+
+
+def is_of_taiwan(language: str) -> bool:
+    """Whether a language, as a tag in lower case, is Chinese as Taiwan writes it."""
+    return language.startswith(("zh-tw", "zh-hant-tw")) or language == "zh-hant"
 
 
 def _order(first: int, second: int, language: str) -> tuple[int, int] | None:
@@ -185,7 +253,7 @@ def _order(first: int, second: int, language: str) -> tuple[int, int] | None:
         return second, first
     if second > months or language in MONTH_FIRST:
         return first, second
-    return None if language in ("", "en") else (second, first)
+    return None if language in ("", "en") or language[:2] in FAR_EAST else (second, first)
 
 
 def month_of(name: str, language: str) -> int:
