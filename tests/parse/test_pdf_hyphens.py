@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gossamer.parse.documents.pdf_hyphens import Hyphens
+from gossamer.parse.documents.pdf_hyphens import _WORD, Hyphens, words_of
 
 
 @pytest.mark.parametrize(
@@ -13,6 +15,7 @@ from gossamer.parse.documents.pdf_hyphens import Hyphens
         ("har\x02bour", "harbour"),
         ("har\x02\r\nbour", "harbour"),
         ("har\ufffebour", "harbour"),
+        ("har\ufffe \nbour; har; bour", "har-bour; har; bour"),
         ("har\xad\r\nbour", "harbour"),
         ("Baden\x02Baden", "Baden-Baden"),
         ("COVID\x0219", "COVID-19"),
@@ -39,3 +42,8 @@ def test_words_of_earlier_pages_count() -> None:
     hyphens = Hyphens()
     hyphens.joined("a self-employed pilot")
     assert hyphens.joined("self\x02employed") == "self-employed"
+
+
+@given(text=st.text(st.sampled_from("aBé1_-\x02,.“ \r\n\xa0→Σ"), max_size=30))
+def test_words_are_found_as_their_pattern_defines_them(text: str) -> None:
+    assert words_of(text) == set(_WORD.findall(text.lower()))

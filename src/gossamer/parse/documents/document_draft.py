@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_CPU_S = 3.0
 """Processor time after which no more text is read: less than in `guarded_parser.py`, so what
 was read by then is kept."""
+LINES_PER_CLOCK = 32
+"""To read the clock takes as long as to add a line."""
 MAX_LINKS = 10_000
 MAX_HEADINGS = 100
 MAX_URL_CHARS = 10_000
@@ -116,7 +118,9 @@ class Draft:
         """Add a line of text. Return false if text was left out."""
         line = " ".join(line.split())
         if line and not self.truncated:
-            self.truncated = len(line) > self.room or time.process_time() > self._until_s
+            self.truncated = len(line) > self.room or (
+                len(self._lines) % LINES_PER_CLOCK == 0 and time.process_time() > self._until_s
+            )
             if self.room > 0:
                 self._lines.append(line[: self.room])
                 self.room -= len(line) + 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pypdfium2.raw as c
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     import pypdfium2 as pdfium
 
@@ -37,7 +38,14 @@ MIN_WORDS = 3
 MIN_QUIET = 3
 
 _FAR = 1e6
+_Sides = Sequence[float]
+"""The values of a `_Box`, of which pages have many, and most pages are not examined further."""
 _DOUBLE_BYTES = ctypes.sizeof(ctypes.c_double)
+_ADDRESS = ctypes.c_void_p
+_read_box = ctypes.CFUNCTYPE(ctypes.c_int, _ADDRESS, ctypes.c_int, *[_ADDRESS] * 4)(
+    ctypes.cast(c.FPDFText_GetRect, _ADDRESS).value or 0
+)
+"""FPDFText_GetRect with addresses: ctypes takes three times as long to convert typed pointers."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -117,24 +125,21 @@ def _is_prose(column: str) -> bool:
     return len(words) >= MIN_WORDS * (column.count("\n") + 1)
 
 
-def _boxes(text_page: pdfium.PdfTextPage, count: int) -> list[_Box]:
+def _boxes(text_page: pdfium.PdfTextPage, count: int) -> list[_Sides]:
     """Return the boxes of a page's text, in the order of drawing."""
     sides = (ctypes.c_double * len(_Box._fields))()
-    left, bottom, right, top = (
-        ctypes.byref(ctypes.c_double.from_buffer(sides, n * _DOUBLE_BYTES))
-        for n in range(len(sides))
+    left, bottom, right, top = range(
+        ctypes.addressof(sides), ctypes.addressof(sides) + ctypes.sizeof(sides), _DOUBLE_BYTES
     )
-    raw, read_box = text_page.raw, c.FPDFText_GetRect
-    return [
-        _Box._make(sides)
-        for index in range(count)
-        if read_box(raw, index, left, top, right, bottom)
-    ]
+    raw = ctypes.cast(text_page.raw, ctypes.c_void_p).value
+    read: Callable[[], _Sides] = memoryview(sides).cast("B").cast("d").tolist
+    return [read() for index in range(count) if _read_box(raw, index, left, top, right, bottom)]
 
 
-def _region(boxes: Sequence[_Box]) -> _Region | None:
-    if not _may_have_columns(boxes):
+def _region(sides: Sequence[_Sides]) -> _Region | None:
+    if not _may_have_columns(sides):
         return None
+    boxes = list(map(_Box._make, sides))
     gaps = [
         _Gap(before, after)
         for before, after in pairwise(_joined(boxes))
@@ -156,23 +161,26 @@ def _region(boxes: Sequence[_Box]) -> _Region | None:
     return _extended(boxes, sorted(gutters), bottom, top)
 
 
-def _may_have_columns(boxes: Sequence[_Box]) -> bool:
+def _may_have_columns(sides: Sequence[_Sides]) -> bool:
     """Whether there are gaps enough; this takes less time than to look at all boxes closely."""
     rows = 0
-    for (_, bottom, right, top), after in pairwise(boxes):
-        if after[0] - right > MIN_GAP * (top - bottom) and bottom < (after[1] + after[3]) / 2 < top:
+    for (_, bottom, right, top), (left, low, _, high) in pairwise(sides):
+        if left - right > MIN_GAP * (top - bottom) and bottom < (low + high) / 2 < top:
             rows += 1
     return rows >= MIN_ROWS
 
 
 def _joined(boxes: Sequence[_Box]) -> list[_Box]:
-    """Join the boxes of words to those of lines, up to the gaps."""
+    """Join the boxes of words to those of lines, up to the gaps.
+
+    Most boxes are far from the last one, so this is asked before `_Box.is_beside`.
+    """
     lines: list[_Box] = []
     for box in boxes:
         last = lines[-1] if lines else None
-        if last is not None and last.is_beside(box):
+        if last is not None and last.left <= box.left:
             height = max(last.top - last.bottom, box.top - box.bottom)
-            if last.left <= box.left <= last.right + MIN_GAP * height:
+            if box.left <= last.right + MIN_GAP * height and last.is_beside(box):
                 lines[-1] = _Box(
                     last.left,
                     min(last.bottom, box.bottom),

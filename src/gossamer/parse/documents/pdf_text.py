@@ -79,7 +79,13 @@ def lines_of(text: str) -> list[str]:
     """Return the lines of a text, whose hyphens are joined, without what is no text."""
     if _LIGATURE.search(text):
         text = text.translate(_LIGATURES)
-    return _NOT_TEXT.sub(" ", text.replace("\r\n", "\n").replace("\n\n", "\n")).split("\n")
+    lines = text.replace("\r\n", "\n").replace("\n\n", "\n").split("\n")
+    return [line if _is_plain(line) else _NOT_TEXT.sub(" ", line) for line in lines]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has only printable characters; to look for others takes ten times as long."""
+    return text.isprintable() and "\ufffd" not in text
 
 
 def characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
@@ -103,6 +109,8 @@ def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
     PDFium returns their codes as characters. If few of these are control characters or of private
     use, they are text: fonts with their own names of glyphs mostly have the codes of ASCII.
     """
+    if _is_plain(text.replace("\r\n", "").replace("\x02", "")):
+        return set()
     if not _NOT_TEXT.search(_HYPHEN.sub("", text)):
         return set()
     judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
