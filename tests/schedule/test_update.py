@@ -125,6 +125,25 @@ def test_what_was_announced_as_a_listing_stays_so(site: Site) -> Story:
 
 
 @shared.story
+def test_what_is_announced_after_it_was_read_is_read_again(site: Site) -> Story:
+    stored = {"etag": "e", "last_modified": "m", "digest": "d", "headers": "h"}
+    was = {"status": "fetched", "kind": "page", "announced": False, **stored}
+    announced = link(site.url(), src=site.url("/f"), announced=True)
+
+    def kept(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: found[site.url()][name] for name in stored}
+
+    forgotten = dict.fromkeys(("etag", "last_modified", "digest"), None) | {"headers": "h"}
+    assert kept((yield after(site, was, links=[link(site.url())]))) == stored
+    assert kept((yield after(site, was, links=[announced]))) == forgotten
+    # it was requested in the round in which the link was found
+    ok = {"outcome": "ok", **stored}
+    assert kept((yield after(site, was, answer=ok, links=[announced]))) == forgotten
+    assert kept((yield after(site, was | {"announced": True}, links=[announced]))) == stored
+    assert kept((yield after(site, was | {"kind": "feed"}, links=[announced]))) == stored
+
+
+@shared.story
 def test_others_spell_a_page_only_until_its_own_host_links_to_it(site: Site) -> Story:
     new, far = site.url("/x"), site.url("/", "b")
     exact, tracked = link(new, src=far), link(new, src=far, spelling=f"{new}?utm_source=b")

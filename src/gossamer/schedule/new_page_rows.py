@@ -260,7 +260,9 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
 
     Without validators, a page is answered as a whole, with all of its headers, when it is asked for
     again. That is necessary for a page of a refused type, and for one with an X-Robots-Tag of which
-    a 304 says nothing: most servers leave it out of a 304, and it may be gone.
+    a 304 says nothing: most servers leave it out of a 304, and it may be gone. A page that is
+    announced as a listing after it was parsed also loses its digest, or an equal body would not be
+    parsed again.
     """
     columns = {
         name: F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name))
@@ -273,11 +275,19 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
     )
     is_refused_type = F.coalesce(F.col("r_outcome") == FILTERED_TYPE, F.lit(False))
     is_unclear = is_refused_type | (is_same & is_tagged & ~is_tagged_now)
+    is_misread = _is_announced_late()
+    columns["digest"] = F.when(~is_misread, columns["digest"])
     for name in ("etag", "last_modified"):
         sent, known = F.col(f"r_{name}"), F.col(name)
         newest = F.when(stored, sent).when(is_same, F.coalesce(sent, known)).otherwise(known)
-        columns[name] = F.when(~is_unclear, newest)
+        columns[name] = F.when(~is_unclear & ~is_misread, newest)
     return columns
+
+
+def _is_announced_late() -> Column:
+    """Whether the first link calls a page a listing that was read as something else."""
+    before, now = (F.coalesce(name, F.lit(False)) for name in ("announced", "found_announced"))
+    return ~before & now & F.coalesce(F.col("kind") == "page", F.lit(True))
 
 
 def _due_columns(config: UpdateConfig) -> dict[str, Column]:
