@@ -193,7 +193,7 @@ $(AUDIT):
 
 clean:  ## remove everything that the other targets created
 	rm -rf $(VENV) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src -name '*.so' -delete
+	find src -name '*.so' -delete -o -name ngrams.bin -delete
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

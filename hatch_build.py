@@ -1,9 +1,11 @@
 """Compiles the hot modules of the parser with mypyc, and loops in C, while the package is built.
 
-All of it also runs as Python: the modules of the parser are what mypyc compiles, and the loops have
-definitions beside those who call them (`gossamer/native.py`). They do so without a C compiler, with
-one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With GOSSAMER_COMPILED=1, a build
-that cannot compile fails.
+Before that, it writes the model of the language detector, unless it is there: an sdist has it.
+
+What is compiled also runs as Python: the modules of the parser are what mypyc compiles, and the
+loops have definitions beside those who call them (`gossamer/native.py`). They do so without a C
+compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
+GOSSAMER_COMPILED=1, a build that cannot compile fails.
 
 Everything is compiled in a scratch folder, and taken from there only when all of it is made and can
 be loaded. An editable installation gets the compiled modules beside their sources; the build of a
@@ -38,6 +40,8 @@ follow_imports = silent
 isolated build has none of them."""
 LOOPS = "gossamer/_loops"
 """The module of the loops, without its suffix."""
+MODEL = "src/gossamer/parse/reading/ngrams.bin"
+OF_SDIST = "PKG-INFO"
 COST = (
     "The parser and the link graph run as Python: parsing a page takes a third longer, and a link"
     " takes 4 µs to be read and 8 to be written, 100 to 200 times as long."
@@ -53,16 +57,26 @@ class CompilingHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Builds that compile nothing do not download mypyc."""
-        if os.environ.get("GOSSAMER_COMPILED"):
-            return [self.config["compiler"]]
-        try:
-            _check_compiler()
-        except NotCompiled:
-            return []
-        return [self.config["compiler"]]
+        needs = [] if Path(self.root, OF_SDIST).exists() else [self.config["model"]]
+        if self.target_name == "sdist":
+            return needs
+        if not os.environ.get("GOSSAMER_COMPILED"):
+            try:
+                _check_compiler()
+            except NotCompiled:
+                return needs
+        return [*needs, self.config["compiler"]]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
+        if not (root / MODEL).exists():
+            command = [sys.executable, str(root / "release/language_model.py"), str(root / MODEL)]
+            paths = [str(root / "src"), *sys.path]
+            subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": ":".join(paths)})
+        if self.target_name == "wheel":
+            self._compile(root, version, build_data)
+
+    def _compile(self, root: Path, version: str, build_data: dict[str, Any]) -> None:
         modules = [Path(module) for module in self.config["modules"]]
         self._scratch = TemporaryDirectory()  # until `finalize`, as the wheel is packed from it
         scratch = Path(self._scratch.name)
@@ -84,7 +98,8 @@ class CompilingHook(BuildHookInterface[Any]):
             build_data |= {"pure_python": False, "infer_tag": True}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        self._scratch.cleanup()
+        if self.target_name == "wheel":
+            self._scratch.cleanup()
 
 
 def _check_compiler() -> None:

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.slow
 BACKEND = ROOT / "build" / "backend"
 MODULE = "src/gossamer/words.py"
 LOOPS = "src/gossamer/loops/module.c"
+MODEL = "src/gossamer/parse/reading/ngrams.bin"
+OF_MODEL = ("release/language_model.py", "src/gossamer/native.py", MODEL.replace(".bin", ".py"))
 MODULE_IN_C = """\
 #include <Python.h>
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_loops", NULL, -1, NULL};
@@ -38,10 +40,12 @@ version = "0"
 requires-python = ">=3.11"
 [tool.hatch.build]
 exclude = ["*.so"]
+artifacts = ["{MODEL}"]
 [tool.hatch.build.targets.wheel]
 packages = ["src/gossamer"]
-[tool.hatch.build.targets.wheel.hooks.custom]
+[tool.hatch.build.hooks.custom]
 compiler = "mypy[mypyc]"
+model = "eldc==0.4.0"
 modules = ["{MODULE}"]
 """
 BUILD = """\
@@ -93,6 +97,8 @@ class Project:
         loops = root / LOOPS
         loops.parent.mkdir(parents=True)
         loops.write_text(MODULE_IN_C)
+        (root / MODEL).parent.mkdir(parents=True)
+        (root / MODEL).write_text("a model")
         (root / "pyproject.toml").write_text(PROJECT)
         shutil.copy(ROOT / "hatch_build.py", root)
         self.older = self.source.with_suffix(SUFFIX)
@@ -112,6 +118,14 @@ class Project:
         )
         assert done.returncode == code, done.stderr
         return Built(next(dist.glob("*.whl"), dist), done.stdout + done.stderr)
+
+    def build_sdist(self) -> Path:
+        """Build an sdist, with what the model is made from beside the hook."""
+        for name in OF_MODEL:
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.root / name)
+        self.build("sdist")
+        return next((self.root / "dist").glob("*.tar.gz"))
 
     def compiled(self) -> set[str]:
         return {path.name for path in self.root.rglob("src/**/*.so*")}
@@ -144,7 +158,7 @@ def test_a_compiler_that_does_not_work_gives_a_pure_wheel(
     assert built.is_pure
     (line,) = [line for line in built.printed.splitlines() if says in line]
     assert "parsing a page takes a third longer" in line
-    assert built.printed.startswith("[]\n")  # mypyc is not even downloaded
+    assert built.printed.startswith("['eldc==0.4.0']\n")  # mypyc is not even downloaded
 
 
 def test_a_pure_wheel_can_be_asked_for(project: Project) -> None:
@@ -161,7 +175,7 @@ def test_a_build_that_must_compile_fails(project: Project, other: dict[str, str]
 def test_a_wheel_leaves_what_is_beside_the_sources(project: Project) -> None:
     built = project.build(GOSSAMER_COMPILED="1")
     assert not built.is_pure
-    assert built.printed.startswith("['mypy[mypyc]']\n")
+    assert built.printed.startswith("['eldc==0.4.0', 'mypy[mypyc]']\n")
     assert project.compiled() == {project.older.name}
     code = "import gossamer._loops, gossamer.words as w; print(w.double('a'), w.__file__)"
     installed = {"PYTHONPATH": str(built.wheel.with_suffix(""))}
@@ -212,3 +226,14 @@ def test_the_parser_is_compiled_without_the_types_of_libraries(
         check=True,
     )
     assert "could not be compiled (command " in done.stderr.lower()  # in C, not by mypyc
+
+
+def test_an_sdist_has_the_language_model_and_needs_nothing_to_make_it(project: Project) -> None:
+    (project.root / MODEL).unlink()
+    made = project.build_sdist()
+    assert (project.root / MODEL).read_bytes() == (ROOT / MODEL).read_bytes()
+    (project.root / MODEL).unlink()
+    shutil.unpack_archive(made, project.root / "unpacked")
+    (project.root,) = (project.root / "unpacked").iterdir()
+    assert (project.root / MODEL).read_bytes() == (ROOT / MODEL).read_bytes()
+    assert project.build(GOSSAMER_PURE="1").printed.startswith("[]\n")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
-HOOK = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+HOOK = SETTINGS["tool"]["hatch"]["build"]["hooks"]["custom"]
 SOURCES = [ROOT / module for module in HOOK["modules"]]
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.wheels
 UV = Path(sys.executable).with_name("uv")
 BUILT = sorted((ROOT / "build" / "wheels").glob("gossamer-*"))
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-HOOK = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+HOOK = SETTINGS["tool"]["hatch"]["build"]["hooks"]["custom"]
 COMPILED = [
     ".".join(Path(module).relative_to("src").with_suffix("").parts) for module in HOOK["modules"]
 ]

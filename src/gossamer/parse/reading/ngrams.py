@@ -5,8 +5,8 @@ Facts. The model is that of eldc 0.4 (Nito T.M., Apache-2.0), with its scores ro
 whole if it has at most six bytes of UTF-8, else in pieces of six. Chinese characters, kana and
 syllables of Korean are words. Each n-gram of a text counts once.
 
-`ngrams.bin` was written by `release/language_model.py`, and is mapped into memory, so that all
-processes share one copy. Its parts are little-endian:
+`ngrams.bin` is written by `release/language_model.py` while the package is built, and mapped into
+memory, so that all processes share one copy. Its parts are little-endian:
 
     kinds     65,536 bytes    what the characters of Unicode's first plane are: see below
     starts    65,537 uint32   by the upper 16 bits of a hash, where its rows begin
@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
+from functools import cache
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,19 +60,17 @@ def score_languages(text: str) -> tuple[array[int], int]:
     letters.
     """
     scores = array("q", _ZEROS)
-    count = _add_ngram_scores(text.lower().encode(), *_PARTS, scores)
+    count = _add_ngram_scores(text.lower().encode(), *map_model(), scores)
     return scores, UNITS * max(count, 1)
 
 
+@cache
 def map_model() -> tuple[memoryview, memoryview, memoryview]:
     """The model's kinds, starts and rows."""
     with MODEL.open("rb") as file:
         model = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
     numbers = model[KINDS:].cast("I")
     return model[:KINDS], numbers[: BUCKETS + 1], numbers[BUCKETS + 1 :]
-
-
-_PARTS = map_model()
 
 
 @native
