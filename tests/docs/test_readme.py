@@ -12,7 +12,7 @@ from gossamer import cli
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.code_blocks import blocks
 from tests.support.command_line import lent
-from tests.support.repository import ROOT
+from tests.support.repository import PAGES_OF_DOCS, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+    for path in (*ROOT.glob("*.md"), *PAGES_OF_DOCS)
 }
 GROUP: Any = typer.main.get_command(cli.app)
 

@@ -7,7 +7,7 @@ import re
 import tokenize
 from pathlib import PurePath
 
-from tests.support.repository import ROOT
+from tests.support.repository import PAGES_OF_DOCS, ROOT
 
 NAMED = re.compile(r"(?<![\w*./-])(?:[a-z]\w*/)*[a-z_]\w*\.py\b")
 OF_USERS = {"gossamer_gardens.py"}
@@ -30,9 +30,7 @@ def test_every_module_that_prose_names_is_there() -> None:
     modules = {path.relative_to(ROOT).as_posix() for path in files if path.suffix == ".py"}
     known = {"/".join(PurePath(path).parts[-n:]) for path in modules for n in range(1, 9)}
     prose = {path: prose_of(path.read_text("utf-8")) for path in (ROOT / "src").rglob("*.py")}
-    prose |= {
-        path: path.read_text("utf-8") for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
-    }
+    prose |= {path: path.read_text("utf-8") for path in [*ROOT.glob("*.md"), *PAGES_OF_DOCS]}
     missing = [
         f"{path.relative_to(ROOT)} names {name}"
         for path, text in prose.items()

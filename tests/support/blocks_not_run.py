@@ -33,6 +33,7 @@ BLOCKS = {
     "docs/searching.md: GET /api/search?q=WORDS&offset=0&limit=10": _HTTP,
     "docs/searching.md: GET /api/page?url=URL&offset=0&limit=50": _HTTP,
     "docs/searching.md: GET /api/graph/outlinks?url=URL&offset=0&": _HTTP,
+    "docs/tour.md: make demo": _MAKE,
     "docs/searching.md: GET /api/sections/domains?q=TEXT&offset=0": _HTTP,
 }
 """By page and the beginning of the first line: 60 characters of both."""
