@@ -21,6 +21,7 @@ pytestmark = pytest.mark.browser
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 LONG = f"http://b.example/{'a-long-step/' * 20}"
+LONG_HOST = "a-name-of-a-host-that-is-wider-than-the-column.example"
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for n in range(25)
     ]
     shelf.append({"url": LONG, "title": f"Pear {EVIL}", "text": f"pear {EVIL}"})
+    shelf += [{"url": f"http://{LONG_HOST}/{n}", "title": f"Plum {n}"} for n in range(12)]
+    shelf.append({"url": "http://a.example/plum", "title": "Plum"})
     put_index(work, shelf)
     with serving(work) as client:
         yield f"{client.base_url}/"
@@ -46,6 +49,17 @@ def test_type_search_and_turn_the_page(page: Page, site: str) -> None:
     page.get_by_role("link", name="2", exact=True).click()
     page.wait_for_url("**page=2*")
     assert page.locator("main").get_by_role("link", name="Apple").count() == 10
+
+
+def test_the_count_of_a_long_name_stays_on_one_line(page: Page, site: str) -> None:
+    page.goto(f"{site}search?q=plum")
+    name = page.locator(".facets li", has_text=LONG_HOST)
+    count = name.locator("span")
+    assert count.inner_text() == "12"
+    height = "count => { const text = document.createRange(); text.selectNodeContents(count); "
+    height += "return text.getBoundingClientRect().height; }"
+    line = "count => parseFloat(getComputedStyle(count).lineHeight)"
+    assert count.evaluate(height) <= count.evaluate(line)
 
 
 def test_nothing_found_says_so(page: Page, site: str) -> None:
