@@ -47,6 +47,7 @@ with atheris.instrument_imports(include=["gossamer.parse"]):
     from gossamer.parse.reading.directives import header_wishes, wishes
     from gossamer.parse.reading.gzipped import MAGIC, gunzip
     from gossamer.parse.reading.type_sniffing import document_type
+    from gossamer.parse.reading.written_dates import END_YEAR, FIRST_YEAR, written_dates
 
 from tests.support.parse_corpus import RULES, answers, read  # noqa: E402  # after the hook, as all imports of ours
 from tests.support.parse_soundness import check  # noqa: E402
@@ -61,6 +62,10 @@ LIMITS = ("-timeout=60", "-rss_limit_mb=1024", f"-max_len={MAX_BYTES}", "-print_
 DATES = (
     *("Wed, 01 May 2024 10:20:30 +0200", "2024-05-01T10:20:30.5Z", "Wed May  1 10:20:30 2024"),
     *("1 May 2024", "May 1st, 2024, 10:20 p.m. EST", "1714558830", "2024-05"),
+    # languages, and lines with dates of their calendars
+    *("fa\n۱۲ اردیبهشت‌ماه ۱۴۰۳ - 10:20", "fa-AF\n۱۲ ثور ۱۴۰۳", "ps\n۱۴۰۳/۰۲/۱۲", "th\n1 พ.ค. 67"),
+    *("ar-SA\n22 شوال 1445 هـ", "he\nי״ד באדר ב׳ תשפ״ד", "am\nሚያዝያ 23 ቀን 2016", "ja\nR6.5.1"),
+    *("ja\n令和6(2024)年5月1日", "zh-TW\n113/05/01", "de\nvom 1.5.24 bis 2. Mai 2024"),
 )
 
 
@@ -91,8 +96,13 @@ def directives(data: bytes) -> None:
 
 
 def dates(data: bytes) -> None:
-    date = parse_date(data.decode("utf-8", "replace"))
+    text = data.decode("utf-8", "replace")
+    date = parse_date(text)
     assert date is None or EPOCH < date < END
+    language, _, line = text.partition("\n")
+    for found in written_dates(line, language):
+        assert FIRST_YEAR <= found.date.year < END_YEAR
+        assert 0 <= found.start < found.end <= len(line)
 
 
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
@@ -107,7 +117,8 @@ def corpus(target: str) -> list[bytes]:
         return [b"noindex, a: nofollow, gossamer: unavailable_after: 25 Jun 2027 15:00:00 PST"]
     found = list(answers().values())
     if target == "charset":
-        return [b"koi8-r\n" + read(answer).body for answer in found]
+        big5 = b"big5\n<p>\xa4\xa4\x87\x7a\xa2A\xb4\xa2B\xa3\xe1\x88\x62"
+        return [big5, *(b"koi8-r\n" + read(answer).body for answer in found)]
     return found
 
 
