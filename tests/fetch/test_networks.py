@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import sys
 
 import pytest
 from hypothesis import given
@@ -236,3 +237,18 @@ def test_the_network_of_an_interface(address: str, netmask: str | None, network:
 
 def test_the_kernel_tells_of_loopback() -> None:
     assert ipaddress.ip_network("127.0.0.0/8") in interface_networks()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_connections_come_from_a_source_address(
+    system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    if system != "linux":
+        monkeypatch.delattr(socket, "IP_BIND_ADDRESS_NO_PORT")
+    networks = Networks(["127.0.0.0/8"], sources={socket.AF_INET: "127.0.0.2"})
+    with networks.socket(info("127.0.0.1")) as opened:
+        address, port = opened.getsockname()
+    assert address == "127.0.0.2"
+    assert bool(port) is (system != "linux")

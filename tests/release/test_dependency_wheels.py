@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from importlib import metadata
+from itertools import product
 
-from release.dependency_wheels import MINORS, Package, find_gaps
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from release.dependency_wheels import MINORS, PLATFORMS, Package, find_gaps, is_needed
+from tests.support.repository import ROOT
 
 LINUX = ("Linux x86_64", "Linux aarch64")
 ALL = {(platform, minor) for platform in (*LINUX, "macOS arm64") for minor in MINORS}
@@ -62,3 +69,26 @@ def test_only_platforms_that_a_marker_names_need_a_wheel(
     marker: str, asking: set[tuple[str, int]]
 ) -> None:
     assert gaps_of(marker=marker) == asking
+
+
+def test_the_lock_has_what_other_platforms_need_too() -> None:
+    """It is made on one platform, where what only others need would be left out."""
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
+    missing = {
+        f"{need} for {name} on {platform.title}, Python 3.{minor}"
+        for name in locked
+        for need in needs_of(name)
+        for platform, minor in product(PLATFORMS, MINORS)
+        if canonicalize_name(need.name) not in locked
+        and is_needed(Package(need.name, "", str(need.marker or ""), ()), platform, minor)
+    }
+    assert not missing
+
+
+def needs_of(name: str) -> list[Requirement]:
+    """What an installed package requires without its extras; nothing if it is not installed."""
+    try:
+        return [Requirement(text) for text in metadata.requires(name) or ()]
+    except metadata.PackageNotFoundError:
+        return []

@@ -41,7 +41,7 @@ from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from gossamer.serve import step
 from gossamer.serve.cluster import server, wire
-from gossamer.serve.cluster.children import Children, next_pause_s
+from gossamer.serve.cluster.children import MAX_FOLDER_BYTES, Children, _folder, next_pause_s
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Newest, Server
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.server
 
 __all__ = ["work"]
+
+SUN_PATH = 103
+"""How long the path of a socket may be on macOS."""
 
 
 @contextmanager
@@ -275,6 +278,15 @@ def children(
     for pid in running.pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_the_paths_of_sockets_are_short_enough_for_macos(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = "t" * (MAX_FOLDER_BYTES - 5 - 8)  # without the folder, and with 8 random letters
+    with tempfile.TemporaryDirectory(prefix=longest, dir="/tmp") as usual:
+        monkeypatch.setattr(tempfile, "tempdir", usual)
+        folder = _folder()
+        assert folder.parent == Path(usual)
+        assert len(bytes(folder / "99")) <= SUN_PATH
 
 
 def test_processes_are_started_again(

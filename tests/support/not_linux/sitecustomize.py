@@ -1,9 +1,9 @@
 """Lets Gossamer believe that it does not run on Linux, and takes away what Linux has for it.
 
 Python imports this module at its start if its folder is in $PYTHONPATH, which child processes
-inherit. Only modules of gossamer see another `sys.platform`: the libraries go on as on Linux. The
-others cannot be asked by mistake, because then they fail as on macOS: prctl and other system calls,
-/proc, descriptors for paths only, and limits that macOS refuses.
+inherit. Only modules of gossamer see another `sys.platform`; libraries go on as on Linux. If one of
+these modules uses what Linux has all the same, it fails as on macOS: prctl and other system calls
+by number, /proc, some names of `os` and `socket`, and limits that macOS refuses.
 """
 
 from __future__ import annotations
