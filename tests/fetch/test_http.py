@@ -577,6 +577,14 @@ def test_a_long_body_of_an_error_is_cut(server: Loopback) -> None:
     )
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_long_body_that_cannot_be_decoded_is_cut(server: Loopback, more: int) -> None:
+    sent = page(b"x" * (DRAIN_BYTES + more), ("Content-Encoding: gzip",))
+    answer = fetch_one(server, sent, 1 << 20)
+    assert (answer.outcome, answer.truncated) == ("broken", more > 0)
+    assert answer.body == b"x" * DRAIN_BYTES
+
+
 def test_a_slow_body_of_an_error_costs_little(
     server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -330,6 +330,24 @@ def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     asyncio.run(run())
 
 
+def test_a_name_that_was_looked_up_again_is_not_the_oldest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_NAMES", 2)
+
+    async def run() -> None:
+        clock = Clock()
+        async with resolving({"*.test": addresses(ONE, ttl_s=0)}, clock) as (resolver, server):
+            await resolver.locate("a.test")
+            await resolver.locate("b.test")
+            clock.now_s += module.MIN_TTL_S
+            for name in ("a.test", "c.test", "a.test"):
+                await resolver.locate(name)
+            assert server.asked("a.test") == 2
+
+    asyncio.run(run())
+
+
 def test_channels_of_c_ares_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """… and one that still waits for an answer stays until then."""
     monkeypatch.setattr(dns_client, "CHANNEL_NAMES", 4)

@@ -1,7 +1,8 @@
 """The small changes that can be made to a source, by its syntax tree.
 
-Places that no test could notice are left out: annotations, decorators, docstrings, the messages of
-errors, and numbers above 2 that a module or class gives a name, because tests use the name.
+Places that no test could notice are left out: annotations, decorators, docstrings, protocols, the
+messages of errors, and numbers above 2 and fractions that a module or class gives a name, because
+tests use the name.
 """
 
 from __future__ import annotations
@@ -196,6 +197,8 @@ def _is_unseen(node: ast.AST) -> bool:
             return True
         case ast.Assign(targets=[ast.Name(id="__slots__" | "__all__")]):
             return True
+        case ast.ClassDef(bases=[ast.Name(id="Protocol")]):
+            return True
         case ast.keyword(arg=name):
             return name in UNSEEN_KEYWORDS
     return False
@@ -217,7 +220,7 @@ def _seen_children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_limit(node: ast.stmt) -> bool:
-    """Whether a module or class names a number, or a product of numbers, that is not a switch."""
+    """Whether a module or class names a number, or an expression of numbers, that is no switch."""
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     parts = [each for each in ast.walk(node.value) if isinstance(each, ast.expr)]
@@ -225,5 +228,5 @@ def _is_limit(node: ast.stmt) -> bool:
     return (
         all(isinstance(each, ast.Constant | ast.BinOp | ast.Tuple) for each in parts)
         and all(isinstance(each, int | float) for each in numbers)
-        and max(numbers, default=0) > LARGEST_SWITCH
+        and any(each > LARGEST_SWITCH or isinstance(each, float) for each in numbers)
     )

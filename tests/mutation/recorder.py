@@ -25,7 +25,10 @@ WAITING = ("engine", "server", "browser", "spark", "azure", "slow", "long")
 
 
 class Recorder:
-    """The plugin. What a shared fixture executes counts for each test that uses it."""
+    """The plugin.
+
+    What a shared fixture or shared rounds execute counts for each test that uses them.
+    """
 
     def __init__(self) -> None:
         self._recording = Recording(Path(os.environ[FOLDER]))
@@ -56,6 +59,8 @@ class Recorder:
         for definitions in item._fixtureinfo.name2fixturedefs.values():
             for each in definitions:
                 self._marks |= self._shared.get(each, False)
+        if (rounds := getattr(item.function, "rounds", None)) is not None:
+            self._marks |= self._shared.setdefault(rounds, self._marks.copy())
         self._recording.add(item.nodeid, seconds, waits, self._take())
         return result
 

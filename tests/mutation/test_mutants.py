@@ -69,6 +69,8 @@ def test_each_change(source: str, changed: list[str]) -> None:
         '"""A docstring."""',
         "LIMIT = 64 << 20",
         "WAIT_S: Final = 2.5",
+        "SHARE = 0.5",
+        "class A(Protocol):\n    def f(self, a: bool = False) -> None: ...",
         "LEAST, MOST = 14, 8",
         "if TYPE_CHECKING: import a",
         "__slots__ = ('a', 1)",

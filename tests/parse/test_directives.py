@@ -42,6 +42,7 @@ END = datetime(2010, 6, 25, 15, 0, tzinfo=UTC)
             Wishes(True, unavailable_after=END),
         ),
         ("Unavailable_After: Jun 25, 2010 15:00 UTC", Wishes(unavailable_after=END)),
+        ("noindex, unavailable_after: Jun 25, 2010 15:00 UTC", Wishes(True, unavailable_after=END)),
         ("unavailable_after: soon, nofollow", Wishes(nofollow=True)),
         ("unavailable_after", Wishes()),
     ],

@@ -63,6 +63,7 @@ def test_the_page_s_date(body: str) -> None:
         article("") + "<section><h2>Replies</h2><i>Bob, 1 May 2024</i><p>Good!</section>",
         article("", "<aside><a href=/o>Old storm</a> <time datetime=2024-05-01>May</time></aside>"),
         article("", "<div class=related><a href=/o>Old storm</a> 1 May 2024</div>"),
+        article("", "<div class=related>1 May 2024<br><a href=/o>Old storm</a></div>"),
         article("") + "<h3>More</h3><ul><li><a href=/o>Old storm</a> 1 May 2024</ul>",
         article("") + "<h3>More</h3><li><a href=/o>Old</a> <time datetime=2024-05-01>May</time>",
         article("", "<p>The old crane fell into the harbour on 1 May 2024 in a storm."),

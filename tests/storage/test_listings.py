@@ -93,6 +93,20 @@ def test_a_layer_of_many_files_is_not_listed_again_when_small_ones_change() -> N
     assert backend.written / 100 < 15_000  # the base alone has 150,000
 
 
+@patch.object(listings, "NEWEST", FEW)
+def test_listings_of_layers_that_stay_are_not_written_again() -> None:
+    store = Store.create(MemoryBackend())
+    layers = [wide(store, "pages", files, files) for files in (64, 16, 4, 2, 1)]
+    store.commit(report(), replace={"pages": layers})
+    before, layers = store.manifest.datasets["pages"].listings, store.manifest.layers("pages")
+    assert [each.entries for each in before] == [1, 1, 2]
+    store.commit(report(), replace={"pages": [*layers[:4], wide(store, "pages", 1)]})
+    assert store.manifest.datasets["pages"].listings == before
+    store.commit(report(), replace={"pages": [*layers[:1], *layers[2:3]]})
+    assert store.manifest.datasets["pages"].listings[:1] == before[:1]
+    assert contents(store.manifest.layers("pages")) == contents([layers[0], layers[2]])
+
+
 def test_opening_a_crawl_reads_no_listing_and_a_round_only_its_own() -> None:
     recorder = Recorder()
     layers = grown(500, recorder).manifest.layers("warc")

@@ -150,6 +150,7 @@ class SharedRounds:
                 raise error
 
         _look_like(test, tell, ("new_work", *names))
+        test.__dict__["rounds"] = self  # the recorder of tests/mutation reads it
         return test
 
     def play(self, work: Workspace) -> dict[str, BaseException | None]:
