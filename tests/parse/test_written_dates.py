@@ -84,6 +84,7 @@ def test_months_are_those_of_cldr(language: str) -> None:
         ("令和6（2024）年5月1日", "ja"),
         ("㋿6年5月1日", "ja"),
         ("民國113/5/1", "zh"),
+        ("113.05.01", "zh-TW"),
         ("113/05/01", "zh-TW"),
         ("113年5月1日", "zh-Hant"),
         ("چهارشنبه ۱۲ اردیبهشت ۱۴۰۳ - ۱۰:۲۰", "fa"),
@@ -145,6 +146,10 @@ def test_dates_as_people_write_them(text: str, language: str) -> None:
         ("113年5月1日", "zh"),
         ("99/12/01", "zh-TW"),
         ("R6.5.1", "en"),
+        ("R6.5.1", "zh"),
+        ("r6.5.1", "ja"),
+        ("XR6.5.1", "ja"),
+        ("113.5.1", "zh-TW"),
         ("י״ד באדר תשפ״ד", "he"),  # of the first or the second Adar
         ("י״ד באדר ב׳ תשפ״ה", "he"),  # there is one
         ("ל״א בניסן תשפ״ד, ל׳ באייר תשפ״ד", "he"),

@@ -38,7 +38,7 @@ FIRST_YEAR, END_YEAR = 1990, 2100
 BUDDHIST = 543
 """The years by which Thailand is ahead."""
 REPUBLIC = 1911
-ERAS: Mapping[str, int] = {"令和": 2018, "平成": 1988, "㋿": 2018, "㍻": 1988, "r": 2018, "h": 1988}
+ERAS: Mapping[str, int] = {"令和": 2018, "平成": 1988, "㋿": 2018, "㍻": 1988, "R": 2018, "H": 1988}
 """The years before the first one of each era of Japan. Letters are those of forms and tables."""
 REPUBLICAN_YEARS = range(100, 189)
 """Years of the republic that are written without its name."""
@@ -83,16 +83,22 @@ _MARKED = re.compile(
     r"(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일號号]"
 )
 """2024年5月1日; 2024년 5월 1일; 令和6年5月1日; 令和6年(2024年)5月1日; 民國113年5月1日"""
-_OF_ERA = re.compile(
-    rf"(?<![a-z\d])(?P<era>令和|平成|㋿|㍻|民國|民国|[rh])\s?(?P<year>\d{{1,3}}|元){_DASH}"
-    r"(?P<month>\d{1,2})(?P=dash)\s?(?P<day>\d{1,2})(?![\d/-]|\.\d)"
-)
-"""R6.5.1; 令和6/5/1; 民國113/5/1"""
-_OF_REPUBLIC = re.compile(
-    rf"(?<![\d./-])(?P<year>1\d\d){_DASH}(?P<month>\d{{1,2}})(?P=dash)\s?(?P<day>\d{{1,2}})"
+_IN_ERA = (
+    rf"\s?(?P<year>\d{{1,3}}|元){_DASH}(?P<month>\d{{1,2}})(?P=dash)\s?(?P<day>\d{{1,2}})"
     r"(?![\d/-]|\.\d)"
 )
-"""113/5/1"""
+_OF_JAPAN = re.compile(rf"(?:(?P<era>令和|平成|㋿|㍻)|(?<![A-Za-z\d])(?P<letter>[RH])){_IN_ERA}")
+"""R6.5.1; 令和6/5/1"""
+_OF_TAIWAN = re.compile(rf"(?P<era>民國|民国){_IN_ERA}")
+"""民國113/5/1"""
+_OF_REPUBLIC = (
+    re.compile(
+        r"(?<![\d./-])(?P<year>1\d\d)(?P<dash>[-/])(?P<month>\d{1,2})(?P=dash)(?P<day>\d{1,2})"
+        r"(?![\d/-]|\.\d)"
+    ),
+    re.compile(r"(?<![\d./-])(?P<year>1\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)(?![\d/-]|\.\d)"),
+)
+"""113/5/1; 113.05.01, but 115.2.1 is a version"""
 _THAI = re.compile(
     rf"{_DAY}\s?(?P<name>[ก-๎]{{1,3}}\.[ก-ฮ])\.?\s?{_ERA_OF_THAILAND}(?P<year>\d{{4}}|\d\d)(?!\d)"
 )
@@ -160,8 +166,8 @@ def written_dates(text: str, language: str) -> list[WrittenDate]:
     if not text.isascii():
         in_persian_digits = _PERSIAN_DIGIT.search(text) is not None
         text = text.translate(_DIGITS)
-    text, language = text.lower(), language.lower().replace("_", "-")
-    found = sorted(_found(text, language)) or sorted(
+    cased, text, language = text, text.lower(), language.lower().replace("_", "-")
+    found = sorted(_found(text, cased, language)) or sorted(
         WrittenDate(*each)
         for each in calendar_dates(text, language, in_persian_digits=in_persian_digits)
     )
@@ -174,9 +180,10 @@ def written_dates(text: str, language: str) -> list[WrittenDate]:
     return dates
 
 
-def _found(text: str, language: str) -> Iterator[WrittenDate]:
+def _found(text: str, cased: str, language: str) -> Iterator[WrittenDate]:
+    """Yield the dates of the common era in a text in lower case, and as it was."""
     for form in _possible_forms(text, language):
-        for match in form.finditer(text):
+        for match in form.finditer(cased if form is _OF_JAPAN else text):
             if (date := _date(match.groupdict(), language)) is not None:
                 yield WrittenDate(match.start(), match.end(), date)
 
@@ -194,10 +201,12 @@ def _possible_forms(text: str, language: str) -> Iterator[re.Pattern[str]]:
         yield _VIETNAMESE
     if not text.isascii():
         yield _THAI
-    if language[:2] in ("ja", "zh"):
-        yield _OF_ERA
-    if is_of_taiwan(language):
-        yield _OF_REPUBLIC
+    if language[:2] == "ja":
+        yield _OF_JAPAN
+    elif language[:2] == "zh":
+        yield _OF_TAIWAN
+        if is_of_taiwan(language):
+            yield from _OF_REPUBLIC
     yield from _NUMBERED
 
 
@@ -227,7 +236,7 @@ def _year(parts: dict[str, str | None], language: str) -> int:
     """Return the year of the common era, or 0."""
     written = parts["year"] or ""
     year = 1 if written == "元" else int(written)
-    era = parts.get("era")
+    era = parts.get("era") or parts.get("letter")
     if era is not None:
         return year + ERAS.get(era, REPUBLIC)
     is_thai = language[:2] == "th" or "ก" <= (parts.get("name") or "")[:1] <= "๎"
