@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -140,7 +141,7 @@ def test_other_people_are_those_who_can_log_in() -> None:
 def test_without_a_gate_no_engine_starts_if_others_could_connect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(seccomp, "is_known", lambda: False)
+    monkeypatch.setattr("gossamer.engine.gate.sys", SimpleNamespace(platform="darwin"))
     monkeypatch.setattr(pwd, "getpwall", lambda: ACCOUNTS)
     expected = r"as you: anna has an account here and \d more\n  → set engine\.trust_users"
     with pytest.raises(EngineError, match=expected):
@@ -150,7 +151,7 @@ def test_without_a_gate_no_engine_starts_if_others_could_connect(
 def test_without_a_gate_the_port_is_closed_once_we_have_connected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(seccomp, "is_known", lambda: False)
+    monkeypatch.setattr("gossamer.engine.gate.sys", SimpleNamespace(platform="darwin"))
     with Engine(EngineConfig(workers=1, trust_users=True)) as engine:
         connections = psutil.Process().net_connections("tcp")
         assert not [each for each in connections if each.status == psutil.CONN_LISTEN]

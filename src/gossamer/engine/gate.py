@@ -11,7 +11,7 @@ that has permissions. So its accept(2) goes through a gate:
   * Once our connection has come in, the port is closed. Others are refused by the kernel, and do
     not find it among the listening ones. The server waits in accept4(2) until it is stopped.
 
-Without such filters, as on macOS, a latch takes the place of the gate. It cannot refuse connections
+On systems other than Linux, a latch takes the place of the gate. It cannot refuse connections
 before the server gets them. So the server does not start if other people have accounts on the
 machine, unless the settings trust them, and the port is closed once we have connected.
 
@@ -64,7 +64,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def make_gate(*, trusting: bool) -> Gate | Latch:
     """What guards the port of a server. `trusting`: other people of this machine are trusted."""
-    return Gate() if seccomp.is_known() else Latch(trusting=trusting)
+    return Gate() if sys.platform == "linux" else Latch(trusting=trusting)
 
 
 class Gate:
