@@ -45,6 +45,14 @@ def test_a_crawl_that_was_moved_owns_it_still(disk: Path) -> None:
         claim(disk, "copy")
 
 
+def test_a_crawl_whose_folder_has_two_names_owns_it_under_both(disk: Path) -> None:
+    """As on file systems that ignore case; here, by a name that no mark has."""
+    claim(disk)
+    mark = disk / OWNER_MARK
+    mark.write_text(mark.read_text().replace("/crawl", "/disk/../crawl"))
+    assert claim(disk) == disk
+
+
 def test_a_mark_that_names_no_crawl_is_an_error(disk: Path) -> None:
     (disk / OWNER_MARK).write_text("{}")
     with pytest.raises(StoreError, match="does not name a crawl"):

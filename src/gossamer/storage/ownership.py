@@ -51,7 +51,10 @@ def claim_folder(
     if owner == mine:
         return target
     of_this = (owner.crawl, owner.dataset) == (crawl, dataset)
-    if not of_this or _resolve_owner(Path(owner.folder, dataset)) == target:
+    there = Path(owner.folder)
+    if of_this and _is_folder(there, root):
+        return target
+    if not of_this or _resolve_owner(there / dataset) == target:
         whose = f"belongs to {owner.dataset} of the crawl {owner.folder}"
         raise Occupied(link, f"leads to {target}, which {whose}", _elsewhere(link))
     mark.write_bytes(msgspec.json.encode(mine))  # the crawl was moved
@@ -98,6 +101,14 @@ def _write_first(mark: Path, owner: Owner) -> Owner:
     except FileExistsError:
         return _read_owner(mark) or owner
     return owner
+
+
+def _is_folder(path: Path, root: Path) -> bool:
+    """Whether a path leads to a folder, which has several on file systems that ignore case."""
+    try:
+        return path.samefile(root)
+    except OSError:
+        return False
 
 
 def _resolve_owner(path: Path) -> Path | None:
