@@ -135,13 +135,16 @@ def test_a_server_needs_not_write(theirs: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "GOSSAMER_CACHE": str(tmp_path)}
     command = [*PROGRAM, "serve", str(theirs), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        found = re.search(r"http://\S+/", server.stdout.readline())
-        assert found is not None
-        for path in ("api/search?q=the", "status", "sections", "metrics"):
-            assert httpx.get(found[0] + path).status_code == 200, path
-        server.send_signal(signal.SIGINT)
-        assert server.wait(20) == 0
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http://\S+/", server.stdout.readline())
+            assert found is not None
+            for path in ("api/search?q=the", "status", "sections", "metrics"):
+                assert httpx.get(found[0] + path, timeout=60).status_code == 200, path
+            server.send_signal(signal.SIGINT)
+            assert server.wait(60) == 0
+        finally:
+            server.kill()
 
 
 def test_a_check_says_what_it_could_not_read(theirs: Path, crawl: Crawl, tmp_path: Path) -> None:
