@@ -60,7 +60,10 @@ def test_a_style_has_what_its_ancestors_set_up_to_a_limit() -> None:
     within = frozenset(f"{n}" for n in range(MAX_ANCESTORS))
     assert read(hidden, *others) == (within, within)
     shown = style("a", name="x", based_on="0", properties="<w:rPr><w:vanish w:val='off'/></w:rPr>")
-    assert read(shown, style("b", based_on="a"), hidden) == ({"a", "b", "0"}, {"0"})
+    assert read(shown, style("b", based_on="a"), hidden) == (
+        frozenset({"a", "b", "0"}),
+        frozenset({"0"}),
+    )
 
 
 def test_of_a_file_that_is_cut_off_the_styles_before_count() -> None:

@@ -95,7 +95,7 @@ def test_a_base_of_which_only_some_files_have_hashes(work: Workspace) -> None:
     writer.write(pa.Table.from_pylist([PLAIN | {"url": "e", "fetches": 2}], schema))
     layers = layers_of(writer.close(), 1)
     with work.step("test", 1) as draft:
-        draft.replace["pages"] = [Layer(1, (*hashed.files, *layers["pages"].files))]
+        draft.replace["pages"] = (Layer(1, (*hashed.files, *layers["pages"].files)),)
     assert fetches(work, "aex") == {"a": 1, "e": 2}
 
 

@@ -96,7 +96,7 @@ def test_a_layer_of_many_files_is_not_listed_again_when_small_ones_change() -> N
 @patch.object(listings, "NEWEST", FEW)
 def test_listings_of_layers_that_stay_are_not_written_again() -> None:
     store = Store.create(MemoryBackend())
-    layers = [wide(store, "pages", files, files) for files in (64, 16, 4, 2, 1)]
+    layers = tuple(wide(store, "pages", files, files) for files in (64, 16, 4, 2, 1))
     store.commit(report(), replace={"pages": layers})
     before, layers = store.manifest.datasets["pages"].listings, store.manifest.layers("pages")
     assert [each.entries for each in before] == [1, 1, 2]

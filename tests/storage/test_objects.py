@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -322,8 +323,8 @@ def test_a_store_that_does_not_answer_is_asked_after_growing_pauses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(buckets.time, "sleep", slept.append)
-    monkeypatch.setattr(buckets.time, "monotonic", lambda: sum(slept))
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "monotonic", lambda: sum(slept))
 
     def ask(*_: object) -> None:
         raise OSError("error sending request")
