@@ -54,6 +54,15 @@ def searched(links: Rows) -> Values:
     return values
 
 
+def test_nodes_are_hashed_as_splitmix64_does() -> None:
+    """Its first numbers from 0, as published: E220A8397B1DCDAF, 6E789E6AA1B965F4 …"""
+    counters = np.zeros((3, 2), np.uint64)
+    hyperball._add_nodes(counters, 16, seed=0)
+    # The last four bits choose a register: 15, 4 and 15. A word has twelve, of five bits each.
+    # The value is one more than the leading zeros.
+    assert counters.tolist() == [[0, 1 << 15], [2 << 20, 0], [0, 6 << 15]]
+
+
 @given(graphs())
 def test_it_is_that_of_the_definition(
     tmp_path_factory: pytest.TempPathFactory, links: Rows
