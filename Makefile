@@ -79,7 +79,7 @@ test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 test-pure: $(VENV)/.dev  ## run the tests of main text, metadata, languages and the link graph, without what is compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
-	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
+	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick $(PURE_TESTS)
 
 test-slow: $(VENV)/.dev $(SPHINX)/.installed  ## run the tests that take longer each, some of them minutes
 	$(BIN)/pytest -m 'slow and not long and not spark' -n $(PROCESSES) --maxprocesses 4 --dist worksteal $(call marked,slow)
