@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
 import re
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -193,6 +195,52 @@ def test_a_listing_that_an_older_version_wrote_once_is_read() -> None:
     assert opened.manifest.layers("warc") == now.layers("warc")
     mended = opened.mend_listings()
     assert (mended.manifest, mended.restored, mended.lost) == (older, 0, {})
+
+
+class Unreadable(MemoryBackend):
+    """A disk on which one file cannot be read."""
+
+    lost = ""
+
+    def read(self, path: str) -> bytes:
+        if path == self.lost:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(path)
+
+
+def test_a_listing_that_cannot_be_read_is_read_from_its_second_file() -> None:
+    backend = Unreadable()
+    layers = grown(2 * listings.NEWEST[Layer], backend).manifest.layers("warc")
+    opened = Store.open(backend)
+    first = opened.manifest.datasets["warc"].listings[0]
+    backend.lost = first.paths[0]
+    assert opened.manifest.layers("warc") == layers
+    del backend.contents[first.paths[1]]
+    with pytest.raises(CorruptManifest, match="it is gone"):
+        Store.open(backend).manifest.layers("warc")
+    single = structs.replace(first, is_doubled=False)
+    with pytest.raises(CorruptManifest, match="cannot be read: Input/output error"):
+        Store.open(backend)._listings.read(single, Layer)
+
+
+@patch.object(listings, "NEWEST", FEW)
+def test_mending_writes_a_damaged_file_again_and_leaves_out_what_is_lost() -> None:
+    backend = MemoryBackend()
+    grown(60, backend)
+    store = Store.open(backend)
+    before = store.manifest.datasets["warc"]
+    kept, *others, lost = before.listings
+    layers = store.manifest.layers("warc")
+    whole = backend.contents[kept.paths[0]]
+    backend.contents[kept.paths[1]] = b"[]"
+    for path in lost.paths:
+        backend.contents[path] = b"[]"
+    mended = Store.open(backend).mend_listings()
+    assert (mended.restored, mended.lost) == (1, {"warc": (lost,)})
+    assert backend.contents[kept.paths[1]] == whole
+    assert mended.manifest.datasets["warc"] == Stack((kept, *others), before.newest)
+    end = sum(each.entries for each in (kept, *others))
+    assert mended.manifest.layers("warc") == layers[:end] + layers[end + lost.entries :]
 
 
 def test_check_names_every_damaged_listing_and_file_and_counts_them(tmp_path: Path) -> None:
