@@ -76,6 +76,21 @@ def test_a_file(folder: Path) -> None:
     assert answer.target == str(page)
 
 
+@pytest.mark.parametrize(
+    ("time_s", "date"),
+    [
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+        (1e9 + 0.9, "Sun, 09 Sep 2001 01:46:40 GMT"),
+        (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        (253_402_300_800, None),
+        (-1e12, None),
+        (float("inf"), None),
+    ],
+)
+def test_the_date_of_a_file_has_a_year_of_four_digits(time_s: float, date: str | None) -> None:
+    assert file_fetcher._http_date(time_s) == date
+
+
 def test_what_did_not_change_is_not_read_again(folder: Path) -> None:
     page = folder / "page.html"
     page.write_text("first")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import socket
 import ssl
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from yarl import URL
 from gossamer.config import Secret, SiteConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import Request
-from gossamer.fetch.http.site_settings import Sites
+from gossamer.fetch.http.site_settings import ProxyNetwork, Sites
+from gossamer.fetch.network.allowed_networks import ForbiddenAddress
 from gossamer.storage.warc import request_head
 from tests.support.loopback import Loopback, Script, loopback, page
 from tests.support.loopback_fetches import LIMIT, config, fetch, fetch_url
@@ -172,6 +174,24 @@ def test_a_proxy_asks_in_our_place(server: Loopback) -> None:
     assert (answer.outcome, answer.body, answer.address) == ("ok", b"by proxy", None)
     (asked,) = server.asked
     assert (asked.path, asked.host) == (PAGE, "a.test")
+
+
+def test_only_proxies_are_connected_to() -> None:
+    async def run() -> None:
+        network = ProxyNetwork([URL("http://localhost:3128"), URL("http://127.0.0.9")])
+        for host, port in (("127.0.0.1", 3128), ("localhost", 80), ("a.test", 3128)):
+            with pytest.raises(ForbiddenAddress, match=host):
+                await network.resolve(host, port)
+        for address, port in (("127.0.0.1", 3128), ("127.0.0.9", 3128)):
+            with pytest.raises(ForbiddenAddress, match=address):
+                network.socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)))
+        found = await network.resolve("localhost", 3128, socket.AF_INET)
+        assert {each["host"] for each in found} == {"127.0.0.1"}
+        for address, port in (("127.0.0.1", 3128), ("127.0.0.9", 80)):
+            network.socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port))).close()
+        await network.close()
+
+    asyncio.run(run())
 
 
 def test_a_proxy_with_a_password(server: Loopback) -> None:

@@ -362,6 +362,19 @@ class TestHostileArchives:
     def test_an_archive_of_something_else_is_unsupported(self) -> None:
         assert read(zipped({"a.txt": "text"})).outcome == "unsupported"
 
+    def test_a_book_without_its_package_failed(self) -> None:
+        book = {"mimetype": EPUB, "META-INF/container.xml": "<container/>"}
+        document = read(zipped(book))
+        assert (document.outcome, document.detail) == ("failed", "no package document")
+        elsewhere = read(zipped(book | {"a/b.opf": "<package><dc:title>Kelp</dc:title></package>"}))
+        assert elsewhere.title == "Kelp"
+
+    def test_files_have_an_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(zip_archive, "MAX_MEMBERS", 3)
+        files = {"mimetype": ODT, "content.xml": "<x><text:p>one</text:p></x>", "a": ""}
+        assert read(zipped(files)).text == "one"
+        assert read(zipped(files | {"b": ""})).detail == "more than 3 files in the archive"
+
     def test_names_do_not_leave_the_archive(self) -> None:
         hostile = docx("<w:p/>", l="styles ../../../../etc/passwd")
         assert read(hostile).outcome == "empty"

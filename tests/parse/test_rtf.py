@@ -99,6 +99,12 @@ def test_a_control_word_at_the_start_of_a_line_is_none_of_the_text(end: str) -> 
     assert read(body.encode()).text == "oneé two\nthree{"
 
 
+def test_characters_that_are_control_words() -> None:
+    assert read(rb"{\rtf1 a\emdash b\lquote c\rquote d}").text == "a—b‘c’d"
+    assert read(rb"{\rtf1\uc1 \u8212\emdash b}").text == "—b", "for older readers"
+    assert read(rb"{\rtf1\uc2 \u8212\emdash\~b}").text == "—b"
+
+
 def test_a_backslash_at_the_end_of_a_line_ends_a_paragraph() -> None:
     assert read(b"{\\rtf1 one\\\ntwo\\\r\nthree\\").text == "one\ntwo\nthree"
 

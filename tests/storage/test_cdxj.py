@@ -56,6 +56,10 @@ KEYS = {
 }
 
 
+def test_what_has_no_authority_is_its_own_key() -> None:
+    assert cdxj.surt_key("mailto:Ann@Example.com") == "mailto:Ann@Example.com"
+
+
 @pytest.mark.parametrize(("url", "key"), KEYS.items())
 def test_keys_are_those_of_surt(url: str, key: str) -> None:
     assert cdxj.surt_key(url) == key

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from gossamer.errors import CorruptManifest
 from gossamer.storage import checksums
-from gossamer.storage.manifest import Listing, Manifest, Stack, decode_manifest, encode_manifest
+from gossamer.storage.manifest import (
+    Listing,
+    Manifest,
+    Stack,
+    UnreadableManifest,
+    decode_manifest,
+    encode_manifest,
+)
 from gossamer.storage.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 from tests.support.bare_stores import contents, files_below, put, report, unlisted
@@ -44,6 +51,13 @@ MANIFESTS = st.builds(
 @given(MANIFESTS)
 def test_what_is_encoded_is_decoded(manifest: Manifest) -> None:
     assert decode_manifest(encode_manifest(manifest), manifest.version, unlisted) == manifest
+
+
+def test_a_manifest_is_of_the_version_that_its_name_says() -> None:
+    data = encode_manifest(Manifest(version=7, crawl="c", reader=unlisted))
+    assert decode_manifest(data, 7, unlisted).version == 7
+    with pytest.raises(UnreadableManifest, match="is damaged: it contains version 7"):
+        decode_manifest(data, 8, unlisted)
 
 
 # Format 2, which named all files and reports

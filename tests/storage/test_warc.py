@@ -93,6 +93,14 @@ def test_each_page_is_found_by_its_offset(tmp_path: Path) -> None:
     assert [page and page.body for page in found] == list(reversed(BODIES))
 
 
+def test_the_fields_of_a_record_are_read_as_far_as_they_can_be(tmp_path: Path) -> None:
+    path, _ = write(tmp_path, pages())
+    with WarcReader(path) as reader:
+        assert reader.fields(0)["warc-type"] == "warcinfo"
+        assert reader.fields(1) == {}
+        assert reader.fields(1 << 30) == {}
+
+
 def test_an_offset_that_is_none_is_an_error(tmp_path: Path) -> None:
     path, offsets = write(tmp_path, pages())
     for offset in (0, offsets[1] + 1, path.stat().st_size):
