@@ -12,6 +12,7 @@ import pytest
 from gossamer.parse.documents import pdf_text as reader
 from gossamer.parse.documents.binary import read_binary
 from gossamer.parse.documents.pdf_annotations import MAX_ANNOTATIONS
+from gossamer.parse.documents.pdf_page import Buffer
 from tests.support.binary_files import pdf, shown
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def test_a_page_of_more_text_than_fits_in_the_buffer_is_whole() -> None:
     )
     text = read_binary("application/pdf", pdf(lines), 100_000).text
     assert text is not None
-    assert len(text) > len(reader.Buffer())
+    assert len(text) > len(Buffer())
     assert text.split() == words
 
 

@@ -15,7 +15,7 @@ import re
 import time
 from contextlib import closing
 from itertools import dropwhile, islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
@@ -25,7 +25,8 @@ from gossamer.parse.documents.pdf_annotations import opened_form, texts
 from gossamer.parse.documents.pdf_columns import Columns
 from gossamer.parse.documents.pdf_directions import ordered
 from gossamer.parse.documents.pdf_hyphens import Hyphens
-from gossamer.parse.documents.pdf_text import characters, lines_of, read_text, text_within
+from gossamer.parse.documents.pdf_page import TextPage
+from gossamer.parse.documents.pdf_text import characters, lines_of, read_text
 from gossamer.parse.documents.xmp import read_xmp
 from gossamer.parse.reading.titles import says_nothing
 
@@ -61,16 +62,17 @@ def read_pdf(body: bytes, draft: Draft) -> None:
         deadline = time.process_time() + MAX_CPU_S
         columns, hyphens = Columns(), Hyphens()
         unreadable = 0
-        for number, page in _pages(document):
-            with closing(page), closing(page.get_textpage()) as text_page:
+        for number, text_page in _pages(document):
+            with closing(text_page):
                 text = read_text(text_page, columns)
                 unreadable += bool(text.unmapped)
                 if number == 0 and _lacks_title(draft):
                     draft.metadata["title"] = _largest(text_page, text.unmapped)
-                shown = hyphens.joined("\n".join((text.text, *dict.fromkeys(texts(page, form)))))
+                notes = dict.fromkeys(texts(text_page.page, form))
+                shown = hyphens.joined("\n".join((text.text, *notes)))
                 for line in lines_of(shown):
                     draft.say(line)
-                _read_links(document, page, text_page, draft)
+                _read_links(document, text_page, draft)
                 draft.truncated |= text.is_cut
             if draft.truncated:
                 break
@@ -94,17 +96,17 @@ def _open(body: bytes) -> pdfium.PdfDocument:
         raise Broken(f"not a PDF: {error}") from error
 
 
-def _pages(document: pdfium.PdfDocument) -> Iterator[tuple[int, pdfium.PdfPage]]:
+def _pages(document: pdfium.PdfDocument) -> Iterator[tuple[int, TextPage]]:
     missing = 0
     for number in range(min(len(document), MAX_PAGES)):
         try:
-            page = document[number]
+            text_page = TextPage(document, number)
         except pdfium.PdfiumError:
             missing += 1
             if missing > MAX_MISSING_PAGES:
                 return
             continue
-        yield number, page
+        yield number, text_page
 
 
 def _read_metadata(document: pdfium.PdfDocument, draft: Draft) -> None:
@@ -140,7 +142,7 @@ def _outline(document: pdfium.PdfDocument) -> Iterator[str]:
             yield raw.raw.decode("utf-16-le", "replace").strip("\0 ")
 
 
-def _largest(text_page: pdfium.PdfTextPage, unmapped: set[int]) -> str:
+def _largest(text_page: TextPage, unmapped: set[int]) -> str:
     """Return the printed title: the first lines in the largest type, if it is larger than most.
 
     Lines with an unmapped glyph are ignored.
@@ -150,7 +152,7 @@ def _largest(text_page: pdfium.PdfTextPage, unmapped: set[int]) -> str:
     for line in characters(text_page, MAX_TITLE_PAGE_CHARS).split("\r\n"):
         first = at + len(line) - len(line.lstrip())  # a space has no height
         readable = line.strip() and unmapped.isdisjoint(range(at, at + len(line)))
-        if readable and c.FPDFText_GetLooseCharBox(text_page, first, box):
+        if readable and c.FPDFText_GetLooseCharBox(text_page.raw, first, box):
             lines.append(_PrintedLine(box.top - box.bottom, at, line))
         at += len(line) + 2
     if not lines:
@@ -183,19 +185,17 @@ class _Spot(NamedTuple):
     top: float
 
 
-def _read_links(
-    document: pdfium.PdfDocument, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, draft: Draft
-) -> None:
+def _read_links(document: pdfium.PdfDocument, text_page: TextPage, draft: Draft) -> None:
     """Add the link annotations of a page. A link broken over several lines has several of them.
 
     Only on pages without annotations do we look for URLs in the text: authors who set links set all
     of them, and annotations are exact, while URLs in text may be cut at the end of a line.
     """
-    spots = list(islice(_annotations(document, page), MAX_PAGE_LINKS))
+    spots = list(islice(_annotations(document, text_page.page), MAX_PAGE_LINKS))
     with_anchor = len(spots) * text_page.count_chars() <= MAX_ANCHOR_COST
     anchors: dict[str, str] = {}
     for url, *box in spots:
-        words = text_within(text_page, *box) if with_anchor else ""
+        words = text_page.text_within(*box) if with_anchor else ""
         anchors[url] = f"{anchors.get(url, '')} {words}"
     for url, words in anchors.items():
         draft.link(url, " ".join(lines_of(Hyphens().joined(words))))
@@ -204,7 +204,7 @@ def _read_links(
             draft.link(url)
 
 
-def _annotations(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[_Spot]:
+def _annotations(document: pdfium.PdfDocument, page: Any) -> Iterator[_Spot]:
     position, link, box = ctypes.c_int(0), c.FPDF_LINK(), c.FS_RECTF()
     while c.FPDFLink_Enumerate(page, position, link):
         action = c.FPDFLink_GetAction(link)
@@ -221,8 +221,8 @@ def _annotations(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator
         yield _Spot(url, left, bottom, right, top)
 
 
-def _urls_in_text(text_page: pdfium.PdfTextPage) -> Iterator[str]:
-    links = c.FPDFLink_LoadWebLinks(text_page)
+def _urls_in_text(text_page: TextPage) -> Iterator[str]:
+    links = c.FPDFLink_LoadWebLinks(text_page.raw)
     if not links:
         return
     try:
@@ -230,7 +230,8 @@ def _urls_in_text(text_page: pdfium.PdfTextPage) -> Iterator[str]:
         for index in range(min(c.FPDFLink_CountWebLinks(links), MAX_PAGE_LINKS)):
             units = c.FPDFLink_GetURL(links, index, None, 0)
             c.FPDFLink_GetTextRange(links, index, start, count)
-            after = text_page.get_text_range(start.value + count.value, 3, errors="replace")
+            end = start.value + count.value
+            after = text_page.characters(range(end, min(end + 3, text_page.count_chars())))
             if 1 < units <= MAX_URL_BYTES and not _GOES_ON.match(after):
                 buffer = (ctypes.c_ushort * units)()
                 c.FPDFLink_GetURL(links, index, buffer, units)

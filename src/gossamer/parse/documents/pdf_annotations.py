@@ -44,7 +44,7 @@ def opened_form(document: pdfium.PdfDocument) -> Iterator[Any]:
             c.FPDFDOC_ExitFormFillEnvironment(form)
 
 
-def texts(page: pdfium.PdfPage, form: Any) -> Iterator[str]:
+def texts(page: Any, form: Any) -> Iterator[str]:
     """Yield the texts of a page's annotations. A field with several widgets occurs as often."""
     for index in range(min(c.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
         annotation = c.FPDFPage_GetAnnot(page, index)

@@ -21,7 +21,7 @@ import pypdfium2.raw as c
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pypdfium2 as pdfium
+    from gossamer.parse.documents.pdf_page import TextPage
 
 MAX_BOXES = 3_000
 """Boxes of text per page up to which columns are looked for."""
@@ -87,7 +87,7 @@ class Columns:
         self._quiet = 0
         """Pages since the last one with columns."""
 
-    def text_of(self, text_page: pdfium.PdfTextPage, text: str) -> str:
+    def text_of(self, text_page: TextPage, text: str) -> str:
         """Return the text of the next page, column by column where its lines cross columns."""
         self._quiet += 1
         if self._quiet > MIN_QUIET and self._quiet % MIN_QUIET:
@@ -99,21 +99,21 @@ class Columns:
         return found
 
 
-def _text_in_columns(text_page: pdfium.PdfTextPage, text: str) -> str | None:
-    count = c.FPDFText_CountRects(text_page, 0, -1)
+def _text_in_columns(text_page: TextPage, text: str) -> str | None:
+    count = c.FPDFText_CountRects(text_page.raw, 0, -1)
     if not text.count("\n") + MIN_ROWS < count <= MAX_BOXES:  # most lines are of one box
         return None
     region = _region(_boxes(text_page, count))
     if region is None:
         return None
     columns = [
-        text_page.get_text_bounded(left, region.bottom, right, region.top).strip()
+        text_page.text_within(left, region.bottom, right, region.top).strip()
         for left, right in pairwise((-_FAR, *region.gutters, _FAR))
     ]
     if not all(map(_is_prose, columns)):
         return None
-    above = text_page.get_text_bounded(-_FAR, region.top, _FAR, _FAR).strip()
-    below = text_page.get_text_bounded(-_FAR, -_FAR, _FAR, region.bottom).strip()
+    above = text_page.text_within(-_FAR, region.top, _FAR, _FAR).strip()
+    below = text_page.text_within(-_FAR, -_FAR, _FAR, region.bottom).strip()
     found = "\r\n".join(part for part in (above, *columns, below) if part)
     lost = abs(len("".join(found.split())) - len("".join(text.split())))
     return found if lost <= MAX_LOST * len(text) else None
@@ -125,7 +125,7 @@ def _is_prose(column: str) -> bool:
     return len(words) >= MIN_WORDS * (column.count("\n") + 1)
 
 
-def _boxes(text_page: pdfium.PdfTextPage, count: int) -> list[_Sides]:
+def _boxes(text_page: TextPage, count: int) -> list[_Sides]:
     """Return the boxes of a page's text, in the order of drawing."""
     sides = (ctypes.c_double * len(_Box._fields))()
     left, bottom, right, top = range(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pypdfium2.raw as c
 
 if TYPE_CHECKING:
-    import pypdfium2 as pdfium
+    from gossamer.parse.documents.pdf_page import TextPage
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[^\\W\\d_\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -41,7 +41,7 @@ class _Word(NamedTuple):
     """Of its letters: positive if the word runs from right to left; 0 for numbers and marks."""
 
 
-def ordered(text_page: pdfium.PdfTextPage, characters: str, start: int = 0) -> str:
+def ordered(text_page: TextPage, characters: str, start: int = 0) -> str:
     """Return text of a page with the words of right-to-left scripts in order.
 
     `characters` are those of the page from the place `start` on, one for each of PDFium's places.
@@ -50,7 +50,7 @@ def ordered(text_page: pdfium.PdfTextPage, characters: str, start: int = 0) -> s
     usual = _balance(characters)
 
     def place(index: int) -> float:
-        found = c.FPDFText_GetCharBox(text_page, start + index, left, right, bottom, top)
+        found = c.FPDFText_GetCharBox(text_page.raw, start + index, left, right, bottom, top)
         return left.value if found else 0.0
 
     def word(text: str, at: int) -> _Word:

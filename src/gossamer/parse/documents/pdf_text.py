@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +10,8 @@ import pypdfium2.raw as c
 from gossamer.parse.documents.pdf_directions import RIGHT_TO_LEFT, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pypdfium2 as pdfium
-
     from gossamer.parse.documents.pdf_columns import Columns
+    from gossamer.parse.documents.pdf_page import TextPage
 
 MAX_JUDGED_CHARS = 500_000
 """Characters that are read one by one, of a page with unmapped glyphs or with text from right to
@@ -29,9 +25,6 @@ _LIGATURE = re.compile("[\ufb00-\ufb05]")
 _HYPHEN = re.compile("[\x02\xad\ufffe]\\s*")
 """Marks for a hyphen at the end of a line (`pdf_hyphens.py`)."""
 _NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
-_END_OF_UNICODE = 0x110000
-Buffer = ctypes.c_ushort * (1 << 14)
-"""Room for the text of a page, in UTF-16: a type of its own for each length takes time."""
 
 
 class PageText(NamedTuple):
@@ -45,8 +38,8 @@ class PageText(NamedTuple):
     is_cut: bool = False
 
 
-def read_text(text_page: pdfium.PdfTextPage, columns: Columns) -> PageText:
-    text = text_within(text_page, *text_page.page.get_bbox())
+def read_text(text_page: TextPage, columns: Columns) -> PageText:
+    text = text_page.text()
     unmapped = _unmapped(text_page, text)
     is_reordered = not text.isascii() and RIGHT_TO_LEFT.search(text) is not None
     if not unmapped and not is_reordered:
@@ -57,22 +50,6 @@ def read_text(text_page: pdfium.PdfTextPage, columns: Columns) -> PageText:
     if is_reordered:
         found = ordered(text_page, found)
     return PageText(found, unmapped, text_page.count_chars() > MAX_JUDGED_CHARS)
-
-
-def text_within(
-    text_page: pdfium.PdfTextPage, left: float, bottom: float, right: float, top: float
-) -> str:
-    """Return the text in a part of a page.
-
-    `get_text_bounded` lets PDFium look for it twice, first for its length. Here this is so only if
-    the text is long.
-    """
-    buffer = Buffer()
-    count = c.FPDFText_GetBoundedText(text_page.raw, left, top, right, bottom, buffer, len(buffer))
-    if count < len(buffer):
-        return bytes(memoryview(buffer)[: max(count - 1, 0)]).decode("utf-16-le", "ignore")  # NUL
-    whole: str = text_page.get_text_bounded(left, bottom, right, top)
-    return whole
 
 
 def lines_of(text: str) -> list[str]:
@@ -88,22 +65,12 @@ def _is_plain(text: str) -> bool:
     return text.isprintable() and "\ufffd" not in text
 
 
-def characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
-    """Return the first characters of a page, one for each place.
-
-    PDFium's own texts omit NULs, so they cannot be used to find places.
-    """
-    return _decoded(text_page, range(min(text_page.count_chars(), limit)))
+def characters(text_page: TextPage, limit: int) -> str:
+    """Return the first characters of a page, one for each place."""
+    return text_page.characters(range(min(text_page.count_chars(), limit)))
 
 
-def _decoded(text_page: pdfium.PdfTextPage, places: Iterable[int]) -> str:
-    """Return the characters at places. Names of glyphs may have codes that are none ("u110000")."""
-    raw, code_at = text_page.raw, c.FPDFText_GetUnicode
-    codes = [code_at(raw, place) for place in places]
-    return "".join([chr(code) if code < _END_OF_UNICODE else "\ufffd" for code in codes])
-
-
-def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
+def _unmapped(text_page: TextPage, text: str) -> set[int]:
     """Return the places of glyphs that fonts do not map to characters (ISO 32000-1 §9.10.2).
 
     PDFium returns their codes as characters. If few of these are control characters or of private
@@ -113,7 +80,8 @@ def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
         return set()
     if not _NOT_TEXT.search(_HYPHEN.sub("", text)):
         return set()
+    raw = text_page.raw
     judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
-    places = [place for place in judged if c.FPDFText_HasUnicodeMapError(text_page, place) == 1]
-    codes = _decoded(text_page, places)
+    places = [place for place in judged if c.FPDFText_HasUnicodeMapError(raw, place) == 1]
+    codes = text_page.characters(places)
     return set(places) if len(_NOT_TEXT.findall(codes)) > MAX_STRANGE * len(codes) else set()
