@@ -109,6 +109,15 @@ def test_names_of_glyphs_that_have_no_code_are_no_text() -> None:
     assert (document.outcome, document.text) == ("parsed", "text")
 
 
+@pytest.mark.parametrize(
+    ("title", "read_as"), [("FEFF0041D80000420043", "ABC"), ("FEFFD800", None)]
+)
+def test_half_a_character_in_metadata_costs_nothing_else(title: str, read_as: str | None) -> None:
+    document = read(pdf(shown("some text"), info=f"/Title <{title}> /Author (Ann)"))
+    assert (document.outcome, document.text) == ("parsed", "some text")
+    assert (document.title, document.authors) == (read_as, ("Ann",))
+
+
 def test_a_page_of_more_text_than_fits_in_the_buffer_is_whole() -> None:
     words = [f"{number:07d}" for number in range(4_000)]
     lines = "".join(

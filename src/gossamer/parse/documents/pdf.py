@@ -21,7 +21,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
 from gossamer.parse.documents.document_draft import MAX_HEADINGS, Broken, Draft, Unsupported
-from gossamer.parse.documents.pdf_annotations import opened_form, texts
+from gossamer.parse.documents.pdf_annotations import opened_form, read_string, texts
 from gossamer.parse.documents.pdf_columns import Columns
 from gossamer.parse.documents.pdf_directions import ordered
 from gossamer.parse.documents.pdf_hyphens import Hyphens
@@ -112,7 +112,7 @@ def _pages(document: pdfium.PdfDocument) -> Iterator[tuple[int, TextPage]]:
 def _read_metadata(document: pdfium.PdfDocument, draft: Draft) -> None:
     """Add metadata. The document information dictionary overrides XMP: programs keep it current."""
     for key, name in _KEYS.items():
-        if value := document.get_metadata_value(key).strip("\0 "):
+        if value := read_string(c.FPDF_GetMetaText, document, key.encode()).strip("\0 "):
             draft.metadata[name] = value
     size = c.FPDFCatalog_GetLanguage(document, None, 0)
     if 0 < size <= MAX_URL_BYTES:

@@ -55,7 +55,7 @@ def texts(page: Any, form: Any) -> Iterator[str]:
                 continue
             kind = c.FPDFAnnot_GetSubtype(annotation)
             if kind == c.FPDF_ANNOT_FREETEXT:
-                yield _string(c.FPDFAnnot_GetStringValue, annotation, b"Contents")
+                yield read_string(c.FPDFAnnot_GetStringValue, annotation, b"Contents")
             elif kind == c.FPDF_ANNOT_WIDGET and form is not None:
                 yield from _values(form, annotation)
         finally:
@@ -68,17 +68,17 @@ def _values(form: Any, widget: Any) -> Iterator[str]:
     if kind in _CHOICES:
         options = range(min(c.FPDFAnnot_GetOptionCount(form, widget), MAX_OPTIONS))
         selected = [n for n in options if c.FPDFAnnot_IsOptionSelected(form, widget, n)]
-        yield from (_string(c.FPDFAnnot_GetOptionLabel, form, widget, n) for n in selected)
+        yield from (read_string(c.FPDFAnnot_GetOptionLabel, form, widget, n) for n in selected)
         if selected:
             return
     elif kind != c.FPDF_FORMFIELD_TEXTFIELD or (
         c.FPDFAnnot_GetFormFieldFlags(form, widget) & c.FPDF_FORMFLAG_TEXT_PASSWORD
     ):
         return
-    yield _string(c.FPDFAnnot_GetFormFieldValue, form, widget)
+    yield read_string(c.FPDFAnnot_GetFormFieldValue, form, widget)
 
 
-def _string(read: Callable[..., int], *what: Any) -> str:
+def read_string(read: Callable[..., int], *what: Any) -> str:
     """Return the string that a function of PDFium writes into a buffer of UTF-16."""
     size = read(*what, None, 0)
     if not 0 < size <= MAX_TEXT_BYTES:
