@@ -3,7 +3,7 @@
 Before that, it writes the model of the language detector, unless it is there: an sdist has it.
 
 What is compiled also runs as Python: the modules of the parser are what mypyc compiles, and the
-loops have definitions beside those who call them (`gossamer/native.py`). They do so without a C
+loops have definitions beside those who call them (`gossamer/native/`). They do so without a C
 compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
 GOSSAMER_COMPILED=1, a build that cannot compile fails.
 
@@ -141,7 +141,7 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
                 target_dir=str(scratch),
                 group_name="gossamer",  # as in SHARED
             )
-            sources = sorted(Path("src/gossamer/loops").glob("*.c"))
+            sources = sorted(Path("src/gossamer/native").glob("*.c"))
             loops = Extension(
                 LOOPS.replace("/", "."),
                 [*map(str, sources)],

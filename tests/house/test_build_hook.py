@@ -22,9 +22,14 @@ pytestmark = pytest.mark.slow
 
 BACKEND = ROOT / "build" / "backend"
 MODULE = "src/gossamer/words.py"
-LOOPS = "src/gossamer/loops/module.c"
+LOOPS = "src/gossamer/native/module.c"
 MODEL = "src/gossamer/parse/reading/ngrams.bin"
-OF_MODEL = ("release/language_model.py", "src/gossamer/native.py", MODEL.replace(".bin", ".py"))
+OF_MODEL = (
+    "release/language_model.py",
+    "src/gossamer/native/__init__.py",
+    "src/gossamer/native/loops.py",
+    MODEL.replace(".bin", ".py"),
+)
 MODULE_IN_C = """\
 #include <Python.h>
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_loops", NULL, -1, NULL};

@@ -3,7 +3,7 @@
 After a change of a loop, also with a compiler that watches each access:
 
     gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -shared -fPIC \\
-        $(python3.11-config --includes) src/gossamer/loops/*.c \\
+        $(python3.11-config --includes) src/gossamer/native/*.c \\
         -o src/gossamer/_loops.$(python3.11-config --extension-suffix | cut -c2-)
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \\
         ASAN_OPTIONS=detect_leaks=0 .venv/bin/pytest tests/links/test_native.py

@@ -21,7 +21,7 @@ A row may refer to one of the `window` rows before it, if its chain of reference
 
 Modules: `codes.py` (the codes of numbers), `encoding.py` and `decoding.py` (rows), `offsets.py`
 (where the row of a node begins), `files.py` (graphs in files), `properties.py` (their parameters)
-and `adoption.py` (files of other programs). Their loops are in C, too (`native.py`).
+and `adoption.py` (files of other programs). Their loops are in C, too (`gossamer.native`).
 
 Rows in memory are those of a CSR matrix: the successors of row n are
 `targets[starts[n] : starts[n + 1]]`.

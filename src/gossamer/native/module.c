@@ -147,7 +147,7 @@ static bool add_loops(PyObject *module, const Loop *loops)
 }
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_loops", "The loops of gossamer.native in C (loops/).", -1,
+    PyModuleDef_HEAD_INIT, "_loops", "The loops of gossamer.native in C.", -1,
     NULL, NULL, NULL, NULL, NULL,
 };
 
