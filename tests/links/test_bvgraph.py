@@ -10,9 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError, StoreFull
-from gossamer.links.bvgraph import ORIGINAL, Shape, codes, files
+from gossamer.links.bvgraph import (
+    MAX_PARAMETER,
+    MAX_ZETA,
+    ORIGINAL,
+    Shape,
+    check_shape,
+    codes,
+    files,
+    integer,
+    natural,
+)
 from gossamer.links.bvgraph.decoding import decode_rows
-from gossamer.links.bvgraph.encoding import encode_rows
+from gossamer.links.bvgraph.encoding import MAX_CODE_BITS, encode_rows
 from gossamer.links.bvgraph.files import BvGraph, Csr, GraphWriter
 from tests.support.bvgraph_by_definition import Bits, bits_of, decoded
 from tests.support.bvgraph_files import csr, write
@@ -167,6 +177,55 @@ def test_a_full_disk_is_an_error_with_the_file(small_disk: Path) -> None:
     writer.append(Csr(starts, rows.ravel()))
     with pytest.raises(StoreFull, match=r"web\.graph"):
         writer.close()
+
+
+def test_rows_of_large_numbers_outgrow_the_words_of_the_encoder() -> None:
+    starts, targets = csr([[n << 48 for n in range(300)], [], [n << 40 for n in range(300)]])
+    ends = np.zeros(3, np.int64)
+    words, bits = encode_rows(0, starts, targets, *ORIGINAL, ends)
+    assert len(words) > targets.size // 4 + ends.size + MAX_CODE_BITS
+    found = Csr(np.zeros(4, np.int64), np.zeros(targets.size, np.int64))
+    assert decode_rows(words, 0, 0, 0, *found, 7, 4, 3) == bits == ends[-1]
+    assert (found.starts.tolist(), found.targets.tolist()) == (starts.tolist(), targets.tolist())
+
+
+def test_rows_that_are_too_long_to_be_held_are_refused_with_the_remedy(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "KEPT", 4)
+    graph = write(base, [[n, n + 1] for n in range(9)] + [[]])
+    assert sum(part.starts.size - 1 for part in graph.rows(most=4)) == 10
+    with pytest.raises(StoreError, match="7 rows, to which one may refer, are too long") as error:
+        list(graph.rows(most=3))
+    assert error.value.remedy == "store the graph again with a smaller window"
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_sound"),
+    [
+        (ORIGINAL, True),
+        (Shape(0, 0, 0, 1), True),
+        (Shape(MAX_PARAMETER, 9, MAX_PARAMETER, MAX_ZETA), True),
+        (ORIGINAL._replace(window=-1), False),
+        (ORIGINAL._replace(window=MAX_PARAMETER + 1), False),
+        (ORIGINAL._replace(min_interval=-1), False),
+        (ORIGINAL._replace(min_interval=MAX_PARAMETER + 1), False),
+        (ORIGINAL._replace(zeta=0), False),
+        (ORIGINAL._replace(zeta=MAX_ZETA + 1), False),
+    ],
+)
+def test_a_shape_is_sound_within_its_bounds(shape: Shape, is_sound: bool) -> None:
+    assert shape.is_sound is is_sound
+    if is_sound:
+        check_shape(shape.window, shape.min_interval, shape.zeta)
+    else:
+        with pytest.raises(ValueError, match="parameters of no graph"):
+            check_shape(shape.window, shape.min_interval, shape.zeta)
+
+
+def test_integers_as_natural_numbers() -> None:
+    assert [natural(n) for n in (0, -1, 1, -2, 2)] == [0, 1, 2, 3, 4]
+    assert [integer(natural(n)) for n in range(-9, 9)] == [*range(-9, 9)]
 
 
 def test_similar_rows_take_few_bits(base: Path) -> None:

@@ -29,6 +29,7 @@ from gossamer.state.finished_files import Handover
 from gossamer.state.heartbeats import heartbeats
 from gossamer.status.fetch_progress import lanes
 from gossamer.storage.names import is_collected
+from gossamer.storage.store import File
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import garbage
 from tests.support.killed_parsers import Killed, spending
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.parse import Ahead
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import File, StepReport
+    from gossamer.storage.store import StepReport
     from gossamer.storage.task_output import Row
 
     Killing = Callable[[dict[str, int]], Killed]
@@ -173,6 +174,15 @@ def test_the_results_are_those_of_parsing_afterwards(
 
 
 @pytest.mark.usefixtures("small")
+def test_a_task_gets_the_files_of_a_thousand_pages_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing_ahead, "PAGES_PER_TASK", 10)
+    waiting = [File(str(n), rows, 1) for n, rows in enumerate((12, 4, 6, 1, 0, 9, 1))]
+    tasks = []
+    while waiting:
+        tasks.append([file.rows for file in parsing_ahead._first_waiting_files(waiting)])
+    assert tasks == [[12], [4, 6], [1, 0, 9], [1]]
+
+
 def test_files_that_the_fetch_has_not_committed_do_not_count(work: Workspace) -> None:
     """A task that handed over a file died; the pages were fetched again, into another one."""
     counts = parsed(work, PAGES[:4], PAGES[4:], lost=PAGES[:4]).counts
