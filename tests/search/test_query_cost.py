@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gossamer.config import RankingConfig
 from gossamer.index.format import schema
 from gossamer.index.format.analysis import OTHER, analyzer_for
+from gossamer.search import query_cost
 from gossamer.search.interpretation import MAX_SHOWN_TERMS, Interpretation, telling_words
 from gossamer.search.query import MAX_WORDS, And, Filter, Like, Not, Or, Urls, Words, parse
 from gossamer.search.query_cost import (
@@ -20,9 +21,14 @@ from gossamer.search.query_cost import (
     MAX_READ,
     MAX_SHARE,
     MAX_TERMS,
+    POSITIONS,
+    RUN_TERMS,
+    Cost,
     affordable,
+    affordable_units,
     first_terms,
     query_terms,
+    unit_cost,
 )
 from gossamer.search.query_units import units_of
 from gossamer.search.ranking import QueryPlan, Ranking
@@ -72,6 +78,38 @@ class Frequencies:
         return int(share * self.documents)
 
     pages_for_weight = pages
+
+
+class Small(Frequencies):
+    """A small index, of whose pages these numbers have these terms."""
+
+    documents = 100
+
+    def __init__(self, **pages: int) -> None:
+        self._pages = pages
+
+    def pages(self, _: str, term: str) -> int:
+        return self._pages.get(term, 0)
+
+
+def test_a_phrase_costs_what_its_rarest_term_has_and_positions() -> None:
+    whole = Small(often=50, seldom=7, 東=9, 京=5, 都=6)
+    assert unit_cost(("often",), whole) == Cost(1, 50)
+    assert unit_cost(("often", "seldom"), whole) == Cost(2, POSITIONS * 2 * 7)
+    assert unit_cost(("東", "京", "都"), whole) == Cost(2 * RUN_TERMS, 3 * 5), "pairs"
+    assert unit_cost(("東", "often"), whole) == Cost(2, POSITIONS * 2 * 9)
+
+
+def test_units_are_taken_as_far_as_they_are_affordable_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(query_cost, "MAX_READ", 0)
+    units = [(f"t{n}",) for n in range(2 * MAX_TERMS)]
+    seldom = Small(**{f"t{n}": MAX_SHARE for n in range(2 * MAX_TERMS)})
+    assert [*affordable_units(units, seldom)] == units[:MAX_TERMS], "so many are read"
+    often = Small(**{f"t{n}": 90 for n in range(2 * MAX_TERMS)})
+    assert [*affordable_units(units, often)] == units[:FREE_TERMS], "whatever is read"
+    assert [*affordable_units([], often)] == []
 
 
 def plan_terms(text: str, language: str, pages: Frequencies) -> int:

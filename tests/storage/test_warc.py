@@ -25,6 +25,7 @@ from gossamer.storage.warc import (
     response_head,
 )
 from gossamer.storage.warc.cdxj import index_of
+from gossamer.storage.warc.reader import header_values
 from tests.support.captures import DATE, DATE_MS, HTML, INFO, file_capture, http_capture, write
 
 if TYPE_CHECKING:
@@ -118,6 +119,25 @@ def test_headers_of_the_transfer_are_kept_under_other_names(tmp_path: Path) -> N
     assert page.headers["x-name"] == "Grüße"
     assert "content-encoding" not in page.headers
     assert "transfer-encoding" not in page.headers
+
+
+def test_lines_of_a_header_are_values_by_name() -> None:
+    lines = [
+        "HTTP/1.1 200 OK",
+        "A: b",
+        "X:",
+        " Y : z",
+        "a:c",
+        "X-Robots-Tag: x: a",
+        "x-robots-tag:b",
+    ]
+    assert header_values(lines) == {
+        "a": "b, c",
+        "x": "",
+        " y ": "z",
+        "x-robots-tag": "x: a\nb",
+    }
+    assert header_values(["Link:", "link: b"]) == {"link": ", b"}
 
 
 def test_repeated_headers_are_one_list(tmp_path: Path) -> None:
