@@ -50,7 +50,7 @@ def pause_reason(root: str, min_free_gb: float) -> str | None:
     if free_gb < min_free_gb:
         return (
             f"the disk of {fullest.folder} has {free_gb:.2f} GB left, "
-            f"less than store.min_free_gb = {min_free_gb:,}"
+            f"less than store.min_free_gb = {min_free_gb:,}; it goes on when there is more"
         )
     return None
 
