@@ -21,7 +21,7 @@ from gossamer.flow.check import checks
 from gossamer.state.workspace import Workspace
 from gossamer.storage import listings
 from gossamer.storage.local_backend import LocalBackend
-from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Stack, encode_manifest
+from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Listing, Stack, encode_manifest
 from gossamer.storage.store import Layer, StepReport, Store
 from tests.support.bare_stores import Recorder, contents, files_below, put, report
 from tests.support.memory_backend import MemoryBackend
@@ -129,6 +129,37 @@ def test_old_reports_are_forgotten() -> None:
     store = grown(3 * HISTORY_LENGTH)
     assert len(store.manifest.reports) < HISTORY_LENGTH + listings.LARGEST[StepReport]
     assert len(store.manifest.history) == HISTORY_LENGTH
+
+
+def listing(entries: int, files: int = 0) -> Listing:
+    return Listing("manifest/a", 1, "", (1, 1), entries, files, 0, 0)
+
+
+def test_the_oldest_reports_are_forgotten_as_far_as_the_history_has_enough_without_them() -> None:
+    full, half = listing(HISTORY_LENGTH), listing(HISTORY_LENGTH // 2)
+    last = (report(),)
+    for listed, kept in (
+        ((), ()),
+        ((full,), (full,)),
+        ((half, full), (full,)),
+        ((full, half, half), (half, half)),
+        ((full, full, half), (full, half)),
+    ):
+        assert listings.recent_listing(Stack(listed, last)) == Stack(kept, last)
+    one = listing(1)
+    assert listings.recent_listing(Stack((one, listing(HISTORY_LENGTH - 1)), last)).listings == (
+        listing(HISTORY_LENGTH - 1),
+    )
+    short = (one, listing(HISTORY_LENGTH - 2))
+    assert listings.recent_listing(Stack(short, last)).listings == short
+
+
+def test_what_is_listed_weighs_as_much_as_it_has_files() -> None:
+    assert listings.listing_weight(listing(3, files=9)) == 9
+    assert listings.listing_weight(listing(9, files=3)) == 9
+    assert listings.listing_weight(Layer(1, ())) == 1
+    assert listings.listing_weight(wide(Store.create(MemoryBackend()), "warc", 5)) == 5
+    assert listings.listing_weight(report()) == 1
 
 
 def test_listings_are_durable_before_a_manifest_names_them() -> None:
