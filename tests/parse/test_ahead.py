@@ -173,7 +173,6 @@ def test_the_results_are_those_of_parsing_afterwards(
     assert not list(Path(work.root, "scratch").rglob("*.parquet"))
 
 
-@pytest.mark.usefixtures("small")
 def test_a_task_gets_the_files_of_a_thousand_pages_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing_ahead, "PAGES_PER_TASK", 10)
     waiting = [File(str(n), rows, 1) for n, rows in enumerate((12, 4, 6, 1, 0, 9, 1))]
@@ -183,6 +182,7 @@ def test_a_task_gets_the_files_of_a_thousand_pages_or_one(monkeypatch: pytest.Mo
     assert tasks == [[12], [4, 6], [1, 0, 9], [1]]
 
 
+@pytest.mark.usefixtures("small")
 def test_files_that_the_fetch_has_not_committed_do_not_count(work: Workspace) -> None:
     """A task that handed over a file died; the pages were fetched again, into another one."""
     counts = parsed(work, PAGES[:4], PAGES[4:], lost=PAGES[:4]).counts
