@@ -18,7 +18,7 @@ import pytest
 from gossamer.config import EngineConfig
 from gossamer.engine import seccomp
 from gossamer.engine.engine import Engine
-from gossamer.engine.gate import Gate, Latch, other_people
+from gossamer.engine.gate import Gate, Latch, make_gate, other_people
 from gossamer.errors import EngineError
 
 if TYPE_CHECKING:
@@ -146,6 +146,21 @@ def test_without_a_gate_no_engine_starts_if_others_could_connect(
     expected = r"as you: anna has an account here and \d more\n  → set engine\.trust_users"
     with pytest.raises(EngineError, match=expected):
         Engine(EngineConfig(workers=1))
+
+
+@pytest.mark.parametrize(
+    ("trusting", "can_notify", "expected"),
+    [(False, True, Gate), (True, True, Gate), (False, False, Gate), (True, False, Latch)],
+)
+def test_a_latch_takes_the_place_of_a_gate_only_if_the_user_says_so(
+    monkeypatch: pytest.MonkeyPatch, trusting: bool, can_notify: bool, expected: type
+) -> None:
+    monkeypatch.setattr(seccomp, "can_notify", lambda: can_notify)
+    assert isinstance(make_gate(trusting=trusting), expected)
+
+
+def test_kernels_with_gates_say_so() -> None:
+    assert seccomp.can_notify()
 
 
 def test_without_a_gate_the_port_is_closed_once_we_have_connected(

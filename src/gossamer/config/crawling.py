@@ -25,8 +25,9 @@ class EngineConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     memory_gb: Annotated[float, Meta(gt=0, le=65_536)] = 8.0
     """Memory that the embedded engine may use before it spills to disk."""
     trust_users: bool = False
-    """Start the embedded engine on systems other than Linux even if other people have accounts on
-    this machine; for about a second, they could run code as you."""
+    """Start the embedded engine even if other people have accounts on a machine whose kernel cannot
+    guard its port, as that of macOS, or Linux without seccomp; for about a second, they could run
+    code as you."""
 
 
 class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -13,7 +13,8 @@ that has permissions. So its accept(2) goes through a gate:
 
 On systems other than Linux, a latch takes the place of the gate. It cannot refuse connections
 before the server gets them. So the server does not start if other people have accounts on the
-machine, unless the settings trust them, and the port is closed once we have connected.
+machine, unless the settings trust them, and the port is closed once we have connected. With that
+setting, a latch also takes the place of a gate that the kernel does not support.
 
 Facts (Linux 5.0 or later; x86_64 and aarch64; also in containers with the usual profiles of Docker
 and Podman): the filter needs no privileges; both threads have the same descriptors and memory, so
@@ -64,7 +65,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def make_gate(*, trusting: bool) -> Gate | Latch:
     """What guards the port of a server. `trusting`: other people of this machine are trusted."""
-    return Gate() if sys.platform == "linux" else Latch(trusting=trusting)
+    is_gated = seccomp.can_notify() or not trusting
+    return Gate() if sys.platform == "linux" and is_gated else Latch(trusting=trusting)
 
 
 class Gate:
@@ -191,7 +193,11 @@ def other_people(accounts: Iterable[pwd.struct_passwd], me: int) -> list[str]:
 
 
 def _open_port(
-    why: str, remedy: str = "use Linux 5.0 or later with seccomp, or the server of engine.url"
+    why: str,
+    remedy: str = (
+        "use Linux 5.0 or later with seccomp, or the server of engine.url; or set"
+        " engine.trust_users if you trust all users of this machine"
+    ),
 ) -> EngineError:
     what = f"other users of this machine could reach its port and run code as you: {why}"
     return EngineError("the batch engine", what, remedy)

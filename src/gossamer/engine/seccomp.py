@@ -26,7 +26,7 @@ NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 ALLOW, ERRNO, KILL, NOTIFY = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
 
 _PR_SET_NO_NEW_PRIVS = 38
-_SET_MODE_FILTER, _NEW_LISTENER = 1, 8
+_SET_MODE_FILTER, _GET_ACTION_AVAIL, _NEW_LISTENER = 1, 2, 8
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -35,6 +35,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def is_known(machine: str = platform.machine()) -> bool:
     """Whether this is Linux, on an architecture whose system calls this module knows."""
     return sys.platform == "linux" and machine in _SECCOMP
+
+
+def can_notify() -> bool:
+    """Whether filters may return NOTIFY: not before Linux 5.0, nor under gVisor or qemu-user."""
+    if not is_known():
+        return False
+    number, action = _SECCOMP[platform.machine()], ctypes.c_uint32(NOTIFY)
+    return not _libc.syscall(number, _GET_ACTION_AVAIL, 0, ctypes.byref(action))
 
 
 def install(program: Iterable[tuple[int, int, int, int]], *, notify: bool = False) -> int:
