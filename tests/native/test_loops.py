@@ -6,7 +6,7 @@ After a change of a loop, also with a compiler that watches each access:
         $(python3.11-config --includes) src/gossamer/native/*.c \\
         -o src/gossamer/_loops.$(python3.11-config --extension-suffix | cut -c2-)
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \\
-        ASAN_OPTIONS=detect_leaks=0 .venv/bin/pytest tests/links/test_native.py
+        ASAN_OPTIONS=detect_leaks=0 .venv/bin/pytest tests/native/test_loops.py
 """
 
 from __future__ import annotations
