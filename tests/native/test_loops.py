@@ -37,6 +37,7 @@ from gossamer.links.rank import kernels
 from gossamer.native import DEFINITIONS, LOOPS
 from gossamer.parse.reading import ngrams
 from gossamer.schedule.focus.generated_rules import reachability_proof
+from gossamer.web import sketches
 from tests.support.bvgraph_files import csr
 from tests.support.native_loops import compiled_only
 from tests.support.random_graphs import SHAPES, graphs
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 DEFINED_IN = (
     *(adoption, arc_sorting, centrality, components, hosts, hyperball, kernels, name_arrays),
     *(numbering, overlay),
-    *(ngrams, reachability_proof),
+    *(ngrams, reachability_proof, sketches),
 )
 SIZES = st.sampled_from([np.int32, np.int64])
 STEP = 4
@@ -359,9 +360,31 @@ def test_rows_of_no_model(words: bytes, rows: list[int], languages: int) -> None
     assert found[0] == found[1]
 
 
+@compiled_only
+@given(st.text(st.sampled_from("aZé .-กか一\U000323af\ud800"), max_size=30), st.integers(1, 9))
+def test_hashes_of_letters(text: str, characters: int) -> None:
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    letters = np.arange(characters, dtype=np.uint32) % 5
+    alone, base = np.arange(characters + 1) % 3 == 1, np.array([(1 << 64) - 59], np.uint64)
+    for few in (codes % 9, codes):
+        both("hash_letters", few, letters, alone, base, np.zeros(codes.size, np.uint64))
+
+
+@compiled_only
+@given(st.lists(st.integers(0, (1 << 64) - 1), max_size=60), st.integers(1, 6), st.integers(1, 9))
+def test_hashes_of_shingles(words: list[int], size: int, functions: int) -> None:
+    hashes = np.array(words, np.uint64)
+    mixed = np.zeros(max(0, len(words) - size + 1), np.uint32)
+    both("mix_shingles", hashes, np.arange(3, 3 + size, dtype=np.uint64) << np.uint64(50), mixed)
+    many = np.tile(mixed, 40)
+    odd = np.arange(functions, dtype=np.uint32) * np.uint32(0x9E3779B0) + np.uint32(3)
+    both("take_least", many, odd, np.full(functions, (1 << 32) - 1, np.uint32))
+
+
 INT64, UINT64 = numbers(2), np.zeros(2, np.uint64)
 OUTSIDE = np.array([0, 9])
 UNSORTED = np.array([0, 2])  # a row of two equal items
+UINT32 = np.zeros(2, np.uint32)
 BYTES, FLAGS, FLOATS = np.zeros(2, np.uint8), np.zeros(2, np.bool_), np.zeros(2)
 INT32, ORDER = np.zeros(2, np.int32), np.zeros(2, np.uint16)
 ARCS = np.array([0, 9], np.int32)
@@ -414,6 +437,13 @@ REFUSED = [
     ("add_ngram_scores", (b"ab", MODEL[0], *MODEL[1:], SCORES[:1])),
     ("pull_votes", (9, np.array([1, 1], np.uint32), np.array([0, 9], np.uint32), ORDER, FLOATS,
                     FLOATS)),
+    ("hash_letters", (UINT32, UINT32[:0], FLAGS, UINT64, UINT64)),
+    ("hash_letters", (UINT32, UINT32, FLAGS[:0], UINT64, UINT64)),
+    ("hash_letters", (UINT32, UINT32, FLAGS, UINT64[:0], UINT64)),
+    ("hash_letters", (UINT32, UINT32, FLAGS, UINT64, UINT64[:1])),
+    ("mix_shingles", (UINT64, UINT64[:0], UINT32)),
+    ("mix_shingles", (UINT64, UINT64, UINT32)),
+    ("take_least", (UINT32, UINT32, UINT32[:1])),
 ]  # fmt: skip
 UNCHECKED = {"spread_component_marks", "unite_counters", "take_over"}
 """Loops whose definitions leave it to numpy."""

@@ -18,16 +18,16 @@ Datasets", §3.4). The probability that two texts are candidates is 1 - (1 - J^8
     P    0.053   0.211   0.565   0.924   0.990   0.9996  1.0000
 
 Facts
-  * All hashes are computed for a chunk of text at once, by vector operations. A word's hash is the
-    polynomial Σ c_i P^i of its characters mod 2^64; a shingle's is the sum of its words' hashes,
-    each times another odd number, mixed by the finalizer of MurmurHash3.
+  * All hashes are computed for a chunk of text at once, in C or else by vector operations. A word's
+    hash is the polynomial Σ c_i P^i of its characters mod 2^64; a shingle's is the sum of its
+    words' hashes, each times another odd number, mixed by the finalizer of MurmurHash3.
   * The 112 functions multiply by random odd numbers mod 2^32 (Dietzfelbinger et al., "A reliable
     randomized algorithm for the closest-pair problem", Journal of Algorithms 25, 1997). That is
     close enough to min-wise independence only because shingles are well mixed before.
   * 32 bits per shingle: of two texts with 10,000 shingles each, 0.02 pairs of different ones have
     equal hashes.
 
-Cost: 0.08 ms per 1,000 words.
+Cost: 0.03 ms per 1,000 words; 0.08 without a compiler.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
+
+from gossamer.native import native
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,10 +79,9 @@ def _odd(seed: int, bits: int) -> int:
     return xxhash.xxh3_64_intdigest(b"", seed) >> (64 - bits) & -8 | (3, 5)[seed % 2]
 
 
-_BASE = np.uint64(_odd(1_000, 64))
-_INVERSE = np.uint64(pow(int(_BASE), -1, 1 << 64))
+_BASE = np.array([_odd(1_000, 64)], np.uint64)
 _FACTORS = np.array([_odd(2_000 + number, 64) for number in range(SHINGLE_WORDS)], np.uint64)
-_FUNCTIONS = np.array([_odd(3_000 + number, 32) for number in range(VALUES)], np.uint32)[:, None]
+_FUNCTIONS = np.array([_odd(3_000 + number, 32) for number in range(VALUES)], np.uint32)
 
 
 def words(text: str) -> Words:
@@ -90,24 +91,32 @@ def words(text: str) -> Words:
 
 
 def _hash_words(chunk: str) -> Words:
-    codes = np.frombuffer(
-        unicodedata.normalize("NFKC", chunk).encode("utf-32-le", "surrogatepass"), "<u4"
-    )
-    most = codes.max(initial=0)
-    letters = _letters(_NEAR if most < _NEAR else _CODES).take(codes, mode="clip")
-    begins = letters != 0
-    is_inside = begins[:-1] & begins[1:]
-    if most >= _FIRST_ALONE:
-        alone = _is_alone().take(codes, mode="clip")
-        is_inside &= ~(alone[1:] | alone[:-1])
-    begins[1:] ^= is_inside
+    if not chunk.isascii():
+        chunk = unicodedata.normalize("NFKC", chunk)
+    codes = np.frombuffer(chunk.encode("utf-32-le", "surrogatepass"), "<u4")
+    letters = _letters(_NEAR if codes.max(initial=0) < _NEAR else _CODES)
+    hashes = np.empty(codes.size, np.uint64)
+    return hashes[: _hash_letters(codes, letters, _is_alone(), _BASE, hashes)]
+
+
+@native
+def _hash_letters(codes: Any, letters: Any, alone: Any, base: Any, hashes: Any) -> int:
+    """Write the hash of each word of a text, given by its characters; return their number."""
+    if not len(letters) or not len(alone) or not len(base):
+        raise ValueError("tables without items")
+    if len(hashes) < len(codes):
+        raise ValueError("more than there is room for")
+    found = np.take(letters, codes, mode="clip")
+    is_alone = np.take(alone, codes, mode="clip")
+    begins = found != 0
+    begins[1:] ^= begins[:-1] & begins[1:] & ~(is_alone[1:] | is_alone[:-1])
     (starts,) = begins.nonzero()
-    if not starts.size:
-        return np.empty(0, np.uint64)
-    powers, inverses = _powers(max(_CHUNK_CODES, 1 << codes.size.bit_length()))
-    # Other characters are zeros, so they may count for the word before them.
-    hashes: Words = np.add.reduceat(letters * powers[: codes.size], starts) * inverses[starts]
-    return hashes
+    if starts.size:
+        powers, inverses = _powers(int(base[0]), max(_CHUNK_CODES, 1 << len(codes).bit_length()))
+        # Other characters are zeros, so they may count for the word before them.
+        sums = np.add.reduceat(found * powers[: len(codes)], starts)
+        np.asarray(hashes)[: starts.size] = sums * inverses[starts]
+    return int(starts.size)
 
 
 @cache
@@ -131,9 +140,9 @@ def _is_alone() -> npt.NDArray[np.bool_]:
 
 
 @lru_cache(2)
-def _powers(count: int) -> tuple[Words, Words]:
+def _powers(base: int, count: int) -> tuple[Words, Words]:
     """The powers of the polynomials' base mod 2^64 from 0 on, and those of its inverse."""
-    factors = np.full((2, count), [[_BASE], [_INVERSE]])
+    factors = np.full((2, count), np.array([[base], [pow(base, -1, 1 << 64)]], np.uint64))
     factors[:, 0] = 1
     powers, inverses = np.multiply.accumulate(factors, axis=1)
     return powers, inverses
@@ -141,26 +150,45 @@ def _powers(count: int) -> tuple[Words, Words]:
 
 def shingles(words: Words) -> Shingles:
     """The hash of each shingle, in their order; none if there are fewer than SHINGLE_WORDS."""
-    count = max(words.size - SHINGLE_WORDS + 1, 0)
-    sums = np.zeros(count, np.uint64)
-    for at, factor in enumerate(_FACTORS):
-        sums += words[at : at + count] * factor
-    mixed = (sums >> np.uint64(32)).astype(np.uint32)
-    mixed ^= mixed >> np.uint32(16)
-    mixed *= np.uint32(0x85EBCA6B)
-    mixed ^= mixed >> np.uint32(13)
-    mixed *= np.uint32(0xC2B2AE35)
-    mixed ^= mixed >> np.uint32(16)
+    mixed = np.empty(max(words.size - SHINGLE_WORDS + 1, 0), np.uint32)
+    _mix_shingles(words, _FACTORS, mixed)
     return mixed
+
+
+@native
+def _mix_shingles(words: Any, factors: Any, mixed: Any) -> None:
+    """Write the hash of each run of as many words as there are factors."""
+    count = len(mixed)
+    if not len(factors) or count > max(len(words) - len(factors) + 1, 0):
+        raise ValueError("more than there is room for")
+    sums = np.zeros(count, np.uint64)
+    for at, factor in enumerate(np.asarray(factors)):
+        sums += np.asarray(words)[at : at + count] * factor
+    hashes = (sums >> np.uint64(32)).astype(np.uint32)
+    hashes ^= hashes >> np.uint32(16)
+    hashes *= np.uint32(0x85EBCA6B)
+    hashes ^= hashes >> np.uint32(13)
+    hashes *= np.uint32(0xC2B2AE35)
+    hashes ^= hashes >> np.uint32(16)
+    np.asarray(mixed)[:] = hashes
 
 
 def sketch(shingles: Shingles) -> Sketch:
     """The smallest value of each hash function. Shingles may repeat, in any order."""
     least = np.full(VALUES, np.iinfo(np.uint32).max, np.uint32)
-    for begin in range(0, shingles.size, STRIDE):
-        hashed = _FUNCTIONS * shingles[begin : begin + STRIDE]
-        np.minimum(least, hashed.min(axis=1), out=least)
+    _take_least(shingles, _FUNCTIONS, least)
     return least
+
+
+@native
+def _take_least(shingles: Any, functions: Any, least: Any) -> None:
+    """Lower each value to the least that its function has for a shingle."""
+    if len(functions) != len(least):
+        raise ValueError("more than there is room for")
+    column, values = np.asarray(functions)[:, None], np.asarray(least)
+    for begin in range(0, len(shingles), STRIDE):
+        hashed = column * np.asarray(shingles)[begin : begin + STRIDE]
+        np.minimum(values, hashed.min(axis=1), out=values)
 
 
 def hash_and_sketch(text: str | None, title: str | None) -> tuple[int | None, bytes | None]:
