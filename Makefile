@@ -30,7 +30,8 @@ BACKEND := build/backend
 COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/native/*.[ch])
 PURE := $(CURDIR)/build/pure
 PURE_TESTS := $(addprefix tests/parse/test_,html.py language.py lines.py maintext*.py metadata.py fuzz.py) \
-  $(addprefix tests/links/test_,bvgraph*.py graph_components.py graph_harmonic.py)
+  $(addprefix tests/links/test_,bvgraph*.py graph_components.py graph_harmonic.py) \
+  tests/index/test_exact_form.py
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # uv downloads and unpacks side by side, for a third of pip's processor time.
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-deps
@@ -76,7 +77,7 @@ check: $(VENV)/.dev  ## run the tests that need no engine, server or browser, wi
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(OF_TEST)
 
-test-pure: $(VENV)/.dev  ## run the tests of main text, metadata, languages and the link graph, without what is compiled
+test-pure: $(VENV)/.dev  ## run the tests of main text, metadata, languages, code and the link graph, without what is compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
 	PYTHONPATH=$(PURE) $(BIN)/pytest --hypothesis-profile quick $(PURE_TESTS)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import camel_parts, whitespace_analyzer
@@ -19,8 +19,13 @@ from gossamer.index.format.exact_form import (
 
 
 def code_terms(text: str) -> list[str]:
-    terms: list[str] = whitespace_analyzer().analyze(code_in(marked_pieces(text)))
+    code = " ".join(map(code_in, marked_pieces(text).code))
+    terms: list[str] = whitespace_analyzer().analyze(code)
     return terms
+
+
+def camel_case(text: str) -> list[str]:
+    return list(split_words(marked_pieces(text).camel_case))
 
 
 @pytest.mark.parametrize(
@@ -53,11 +58,11 @@ def test_code_of_a_text(text: str, terms: str) -> None:
 def test_words_in_camel_case_are_split_once() -> None:
     text = "ThreadPoolExecutor, (ThreadPoolExecutor) of the pool. Hash HashMap.put(A1) JSON Utf8To"
     split = ["Thread Pool Executor", "Hash Map", "Utf 8 To"]
-    assert list(split_words(marked_pieces(text))) == split
+    assert camel_case(text) == split
 
 
 def test_the_pieces_of_a_page_are_bounded() -> None:
-    pieces = marked_pieces(" ".join(f"aB{number}" for number in range(MAX_PIECES + 9)))
+    pieces = marked_pieces(" ".join(f"aB{number}" for number in range(MAX_PIECES + 9))).camel_case
     assert len(pieces.split()) == MAX_PIECES
     assert len(list(split_words(pieces))) == MAX_CAMEL_CASE
 
@@ -91,22 +96,27 @@ def test_a_typed_piece_is_found_among_others(piece: str, others: list[str]) -> N
     assert set(code_terms(piece)) <= set(code_terms(" ".join([*others, piece])))
 
 
-@given(st.one_of(st.text(), st.lists(st.one_of(PIECE, st.text(UNSPACED))).map(" ".join)))
+TEXT = st.one_of(st.text(), st.lists(st.one_of(PIECE, st.text(UNSPACED))).map(" ".join))
+
+
+@given(TEXT)
+@example("a_b é\u00a0a_b a_b")
 def test_marked_pieces_have_all_terms_of_a_text(text: str) -> None:
-    all_pieces, marked = pieces_of(text), marked_pieces(text)
-    assert set(code_in(marked).split()) == set(code_in(all_pieces).split())
-    assert list(split_words(marked)) == list(split_words(all_pieces))
-    assert list(split_unspaced(marked)) == list(split_unspaced(all_pieces))
+    pieces, marked = pieces_of(text), marked_pieces(text)
+    assert sorted(" ".join(map(code_in, marked.code)).split()) == sorted(code_in(pieces).split())
+    assert list(split_words(marked.camel_case)) == list(split_words(pieces))
+    assert list(split_unspaced(marked.unspaced)) == list(split_unspaced(pieces))
 
 
 def test_pieces_of_prose_are_not_marked() -> None:
-    assert not marked_pieces('Plain prose, (with) 3.14 and 10:30; it isn\'t "code". Ça va? HTML.')
+    prose = 'Plain prose, (with) 3.14 and 10:30; it isn\'t "code". Ça va? HTML.'
+    assert marked_pieces(prose) == ([], "", "")
 
 
 @given(st.text())
 def test_any_text_has_terms_without_space(text: str) -> None:
     assert all(term and not set(term) & set(" \n\t") for term in code_terms(text))
-    assert all(map(str.strip, split_words(marked_pieces(text))))
+    assert all(map(str.strip, camel_case(text)))
 
 
 @pytest.mark.parametrize(
@@ -116,5 +126,5 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     started_s = time.process_time()
     text = piece * 50_000
     code_terms(text)
-    list(split_words(marked_pieces(text)))
+    camel_case(text)
     assert time.process_time() - started_s < 2  # quadratic time would take minutes

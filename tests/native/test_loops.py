@@ -20,6 +20,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gossamer.index.format import exact_form
 from gossamer.links.bvgraph import adoption
 from gossamer.links.bvgraph.codes import BROKEN
 from gossamer.links.bvgraph.offsets import sample_offsets
@@ -39,7 +40,7 @@ from gossamer.parse.reading import ngrams
 from gossamer.schedule.focus.generated_rules import reachability_proof
 from gossamer.web import sketches
 from tests.support.bvgraph_files import csr
-from tests.support.native_loops import compiled_only
+from tests.support.native_loops import both, compiled_only
 from tests.support.random_graphs import SHAPES, graphs
 
 if TYPE_CHECKING:
@@ -51,28 +52,10 @@ if TYPE_CHECKING:
 DEFINED_IN = (
     *(adoption, arc_sorting, centrality, components, hosts, hyperball, kernels, name_arrays),
     *(numbering, overlay),
-    *(ngrams, reachability_proof, sketches),
+    *(exact_form, ngrams, reachability_proof, sketches),
 )
 SIZES = st.sampled_from([np.int32, np.int64])
 STEP = 4
-
-
-def both(name: str, *arguments: Any) -> Any:
-    """What a loop returns in C, having compared it, and what it wrote, with its definition."""
-    found = []
-    for run in (DEFINITIONS[name], getattr(LOOPS, name)):
-        given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
-        found.append((run(*given), given))
-    (expected, written), (result, arrays) = found
-    assert result == expected
-    first = result[0] if isinstance(result, tuple) else result
-    for one, other, argument in zip(written, arrays, arguments, strict=True):
-        if isinstance(argument, np.ndarray):
-            if first != BROKEN:  # else they may have come to different places
-                np.testing.assert_array_equal(one, other)
-            if argument.flags.writeable:
-                argument[...] = other
-    return result
 
 
 @compiled_only
@@ -381,6 +364,8 @@ def test_hashes_of_shingles(words: list[int], size: int, functions: int) -> None
     both("take_least", many, odd, np.full(functions, (1 << 32) - 1, np.uint32))
 
 
+TABLES = (*exact_form.MARK_TABLES, exact_form.SECTION_KINDS)
+SECTIONS = np.zeros(4, np.uint8), np.zeros(4, np.int64)
 INT64, UINT64 = numbers(2), np.zeros(2, np.uint64)
 OUTSIDE = np.array([0, 9])
 UNSORTED = np.array([0, 2])  # a row of two equal items
@@ -435,6 +420,12 @@ REFUSED = [
     ("add_ngram_scores", (b"a", MODEL[0][1:], *MODEL[1:], SCORES)),
     ("add_ngram_scores", (b"a", MODEL[0], NO_STARTS[1:], MODEL[2], SCORES)),
     ("add_ngram_scores", (b"ab", MODEL[0], *MODEL[1:], SCORES[:1])),
+    ("write_pieces", (b"a", *TABLES, 9, 0, *SECTIONS)),
+    ("write_pieces", (b" ", b"", *TABLES[1:], 9, 0, *SECTIONS)),
+    ("write_pieces", (b" ", *TABLES[:4], b"", 9, 0, *SECTIONS)),
+    ("write_pieces", (b"  ", *TABLES, 9, 0, *SECTIONS)),
+    ("write_code", ("é".encode(), np.zeros(9, np.uint8))),
+    ("write_code", (b"_a b_", BYTES)),
     ("pull_votes", (9, np.array([1, 1], np.uint32), np.array([0, 9], np.uint32), ORDER, FLOATS,
                     FLOATS)),
     ("hash_letters", (UINT32, UINT32[:0], FLAGS, UINT64, UINT64)),

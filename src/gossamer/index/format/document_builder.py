@@ -19,12 +19,19 @@ from gossamer.index.format.analysis import (
     first_words,
     plain_words,
 )
-from gossamer.index.format.exact_form import code_in, marked_pieces, pieces_of, split_parts
+from gossamer.index.format.exact_form import (
+    all_pieces,
+    code_in,
+    marked_pieces,
+    split_parts,
+)
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gossamer.index.format.exact_form import Pieces
 
 FIRST_WORDS = 20
 """The first words of a page's main text, after title and headings: they say what it is about."""
@@ -156,10 +163,10 @@ class DocumentBuilder:
             add_text("title_key", key)
         add_text("title", texts.title)
         add_text("title_exact_form", texts.title)
-        self._add_code_and_parts("title", "title_code", pieces_of(texts.title))
+        self._add_code_and_parts("title", "title_code", all_pieces(texts.title))
         begin = lines_without(texts.text[:FIRST_CHARS], texts.names)
         first = "\n".join((texts.title, first_words(begin, FIRST_WORDS)))
-        parts = split_parts(pieces_of(first), splits_unspaced=self._splits_unspaced)
+        parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
         add_text("first_words", "\n".join((first, *parts)))
 
     def _add_text(self) -> None:
@@ -180,9 +187,9 @@ class DocumentBuilder:
         if texts.boilerplate:
             add_text("boilerplate", texts.boilerplate)
 
-    def _add_code_and_parts(self, words: str, code: str, pieces: str) -> None:
+    def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
         """Add the code in pieces of a text to a field, and split words to the field of `words`."""
-        if terms := code_in(pieces):
+        if terms := " ".join(filter(None, map(code_in, pieces.code))):
             self._document.add_text(code, terms)
         if split := "\n".join(split_parts(pieces, splits_unspaced=self._splits_unspaced)):
             self._document.add_text(words, split)
