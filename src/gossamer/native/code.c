@@ -85,9 +85,15 @@ static const char *write_pieces(const Value *given, Found *found)
     Pieces pieces = {NULL, 0, 0, (uint64_t)given[7].number};
     if (!grow(&pieces, text.at, FIRST_SLOTS))
         return NO_MEMORY;
-    for (int64_t at = 0, begin = 0; at < text.size && pieces.count < most; begin = ++at) {
+    for (int64_t at = 0; at < text.size && pieces.count < most; at++) {
+        if (at + 1 == text.size || !(first[text.at[at]] & second[text.at[at + 1]]) ||
+            is_space[text.at[at]])
+            continue; /* most bytes: so words have no branches of their own */
+        int64_t begin = at;
+        while (begin > 0 && !is_space[text.at[begin - 1]])
+            begin--;
         uint8_t marks = 0, all = 0;
-        for (; !is_space[text.at[at]]; at++) {
+        for (at = begin; !is_space[text.at[at]]; at++) {
             uint8_t pair = first[text.at[at]] & second[text.at[at + 1]];
             marks |= at + 2 < text.size ? pair & third[text.at[at + 2]] : pair;
             all |= text.at[at];

@@ -184,7 +184,7 @@ def _cut(leaf: Leaf, terms: int) -> Leaf | None:
     """The first terms of a word or phrase. Other leaves cannot be cut."""
     if _leaf_terms(leaf) <= terms:
         return leaf
-    text = first_words(leaf.text, terms) if terms and isinstance(leaf, Words) else ""
+    text = first_words((leaf.text,), terms) if terms and isinstance(leaf, Words) else ""
     return replace(leaf, text=text) if text and count_terms(text) <= terms else None
 
 

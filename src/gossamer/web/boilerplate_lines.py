@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LINE = "\n"
 _SEED = 42
 """The seed of Spark's xxhash64."""
+_RANGE = 1 << 64
 
 
 def frequent_lines(lines: DataFrame, most: Column, limit: int) -> DataFrame:
@@ -43,32 +44,32 @@ def frequent_lines(lines: DataFrame, most: Column, limit: int) -> DataFrame:
 def line_hash(line: str) -> int:
     """Spark's `xxhash64`: a signed number."""
     unsigned = xxhash.xxh64_intdigest(line.encode(), _SEED)
-    return unsigned - (1 << 64) if unsigned >> 63 else unsigned
+    return unsigned - _RANGE if unsigned >> 63 else unsigned
 
 
 class BoilerplateLines:
     """The boilerplate of a host. Looking up a line again costs a fifth of hashing it."""
 
     def __init__(self, hashes: Iterable[int] | None) -> None:
-        self._hashes = frozenset(hashes or ())
+        self._unsigned_hashes = frozenset(number % _RANGE for number in hashes or ())
         self._met: set[str] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._hashes)
-
-    def __contains__(self, line: str) -> bool:
-        if line in self._met:
-            return True
-        if found := line_hash(line) in self._hashes:
-            self._met.add(line)
-        return found
+        return bool(self._unsigned_hashes)
 
     def split(self, text: str) -> tuple[str, str]:
         """Split a text into the other lines, and those that are boilerplate."""
         if not self:
             return text, ""
+        hashes, met, digest = self._unsigned_hashes, self._met, xxhash.xxh64_intdigest
         own: list[str] = []
         boilerplate: list[str] = []
         for line in text.split(LINE):
-            (boilerplate if line in self else own).append(line)
-        return LINE.join(own), LINE.join(boilerplate)
+            if line in met:
+                boilerplate.append(line)
+            elif digest(line.encode(), _SEED) in hashes:
+                met.add(line)
+                boilerplate.append(line)
+            else:
+                own.append(line)
+        return (LINE.join(own), LINE.join(boilerplate)) if boilerplate else (text, "")

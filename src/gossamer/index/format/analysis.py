@@ -184,6 +184,12 @@ def compose_characters(text: str | None) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def compose_each(texts: Sequence[str]) -> Sequence[str]:
+    if "".join(texts).isascii():
+        return texts
+    return [compose_characters(text) for text in texts]
+
+
 @cache
 def analyzer_for(language: str) -> Analyzer:
     """The analyzer of a language: a key of STEMMERS, or OTHER."""
@@ -211,10 +217,24 @@ def plain_words(text: str) -> str:
     return " ".join(_unfiltered_analyzer().analyze(text))
 
 
-def first_words(text: str, number: int) -> str:
-    """The first `number` words of a text; a character without spaces counts as one."""
-    ends = [match.end() for match in islice(_FIRST_WORDS.finditer(text), number)]
-    return text[: ends[-1]] if ends else ""
+def plain_words_of(texts: Sequence[str]) -> str:
+    """The words of several texts, as `plain_words`, first those of the texts that are ASCII."""
+    in_ascii = plain_words("\n".join([text for text in texts if text.isascii()]))
+    others = plain_words("\n".join([text for text in texts if not text.isascii()]))
+    return f"{in_ascii} {others}" if others else in_ascii
+
+
+def first_words(lines: Iterable[str], number: int) -> str:
+    """The first `number` words of some lines; a character without spaces counts as one."""
+    found: list[str] = []
+    for line in lines:
+        ends = [match.end() for match in islice(_FIRST_WORDS.finditer(line), number)]
+        number -= len(ends)
+        if ends:
+            found.append(line if number else line[: ends[-1]])
+        if not number:
+            break
+    return "\n".join(found)
 
 
 def number_of_words(text: str) -> int:

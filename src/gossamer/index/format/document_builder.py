@@ -16,8 +16,10 @@ import tantivy
 from gossamer.index.format.analysis import (
     analyzer_for,
     compose_characters,
+    compose_each,
     first_words,
     plain_words,
+    plain_words_of,
 )
 from gossamer.index.format.exact_form import (
     all_pieces,
@@ -29,7 +31,7 @@ from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from gossamer.index.format.exact_form import Pieces
 
@@ -103,8 +105,8 @@ def read_texts(row: Mapping[str, Any]) -> PageTexts:
     return PageTexts(
         compose_characters(row["title"]),
         compose_characters(row["description"]),
-        [compose_characters(heading) for heading in row["headings"] or ()],
-        [compose_characters(anchor) for anchor in row["anchors"] or ()],
+        compose_each(row["headings"] or []),
+        compose_each(row["anchors"] or []),
         text,
         inner,
         boilerplate,
@@ -117,9 +119,8 @@ class DocumentBuilder:
     def __init__(self, row: Mapping[str, Any]) -> None:
         self._row = row
         self._texts = read_texts(row)
-        self._lines = lines_of_same_length(
-            (*self._texts.names, self._texts.description), self._texts.main_text
-        )
+        self._names, self._main_text = self._texts.names, self._texts.main_text
+        self._lines = lines_of_same_length((*self._names, self._texts.description), self._main_text)
         self._kind = kind_of(row["content_type"])
         self._date_ms: int | None = row["published_ms"] or row["modified_ms"]
         self._splits_unspaced = analyzer_for(row["index_language"]).splits_unspaced
@@ -164,7 +165,7 @@ class DocumentBuilder:
         add_text("title", texts.title)
         add_text("title_exact_form", texts.title)
         self._add_code_and_parts("title", "title_code", all_pieces(texts.title))
-        begin = lines_without(texts.text[:FIRST_CHARS], texts.names)
+        begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
         first = "\n".join((texts.title, first_words(begin, FIRST_WORDS)))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
         add_text("first_words", "\n".join((first, *parts)))
@@ -176,14 +177,14 @@ class DocumentBuilder:
         add_text("address", plain_words(address))
         for anchor in texts.anchors:
             add_text("anchors", anchor)
-        names = skip_known((*texts.names, texts.description), self._lines)
-        parts = [*names, texts.main_text, address]
+        names = skip_known((*self._names, texts.description), self._lines)
+        parts = [*names, self._main_text, address]
         for part in parts:
             add_text("text", part)
         joined = "\n".join(parts)
         add_text("exact_form", joined)
         self._add_code_and_parts("text", "code", marked_pieces(joined))
-        add_text("vocabulary", plain_words("\n".join(texts.names)))
+        add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
             add_text("boilerplate", texts.boilerplate)
 
@@ -233,23 +234,25 @@ def kind_of(content_type: str | None) -> str:
 def lines_of_same_length(parts: Iterable[str], text: str) -> frozenset[str]:
     """The lines of a text, without case, that may equal a part, as they have the same length."""
     lengths = {*map(len, parts)}
-    return frozenset(line.casefold() for line in text.split("\n") if len(line) in lengths)
+    lines = [line for line in text.split("\n") if len(line) in lengths]
+    return frozenset("\n".join(lines).casefold().split("\n"))
 
 
-def lines_without(text: str, names: Iterable[str]) -> str:
-    """The lines of a text that are not, without case, among some names."""
+def lines_without(lines: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """The lines that are not, without case, among some names."""
     said = {name.casefold() for name in names}
-    return "\n".join([line for line in text.split("\n") if line.casefold() not in said])
+    return (line for line in lines if line.casefold() not in said)
 
 
-def skip_known(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
+def skip_known(parts: Iterable[str], lines: Container[str]) -> Iterator[str]:
     """The parts that are not among these lines, without case, each once.
 
     A title that the text repeats as a heading, and that links repeat, would count several times.
     """
-    said = {"", *lines}
+    said = {""}
     for part in parts:
-        if (line := part.casefold()) not in said:
+        line = part.casefold()
+        if line not in said and line not in lines:
             said.add(line)
             yield part
 

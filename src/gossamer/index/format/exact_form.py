@@ -244,8 +244,8 @@ def split_parts(pieces: Pieces, *, splits_unspaced: bool) -> Iterator[str]:
 
 def split_words(pieces: str) -> Iterator[str]:
     """The different words in CamelCase, each as its parts: "Thread Pool Executor"."""
-    humped = "\n".join(pieces[start:end] for start, end in _pieces_with(HUMP, pieces))
-    parts = map(camel_parts, dict.fromkeys(_WORD.findall(humped)))
+    words = dict.fromkeys(_WORD.findall(pieces)) if HUMP.search(pieces) else ()
+    parts = map(camel_parts, words)
     return islice((" ".join(each) for each in parts if each), MAX_CAMEL_CASE)
 
 
