@@ -10,6 +10,7 @@ import pytest
 
 from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, FairQueue
 from gossamer.serve.dispatch.single_flight import SingleFlight
+from tests.support.counted_names import CountedName, counted_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,6 +163,17 @@ def test_a_request_that_is_refused_and_cancelled_at_once_gives_nothing_back() ->
         return list(requests.order)
 
     assert asyncio.run(run()) == ["a"]
+
+
+def test_a_turn_costs_the_same_however_many_clients_wait() -> None:
+    async def lookups_per_turn(clients: int) -> float:
+        requests = Requests(FairQueue("search", running=2, waiting=clients))
+        await requests.add(counted_names(clients))
+        await requests.all()
+        return CountedName.lookups / clients
+
+    few, many = (asyncio.run(lookups_per_turn(clients)) for clients in (20, 100))
+    assert many < 1.5 * few
 
 
 def test_callers_for_one_key_share_a_computation_and_its_error() -> None:

@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 
 from gossamer.serve.web import turns
 from gossamer.serve.web.clients import Clients
+from tests.support.counted_names import CountedName, counted_names
 from tests.support.served_application import PATIENCE_S, get, listening, read
 
 if TYPE_CHECKING:
@@ -42,6 +43,19 @@ def test_the_client_whose_turn_was_longest_ago_is_next(monkeypatch: pytest.Monke
 
     asyncio.run(run())
     assert begun == [*"abcadbaa", "e"]
+
+
+def test_a_turn_costs_the_same_however_many_clients_wait() -> None:
+    async def lookups_per_turn(clients: int) -> float:
+        queue, begun = turns.Turns(), asyncio.Event()
+        for client in counted_names(clients):
+            queue.take(client, lambda: None)
+        queue.take("the last one", begun.set)
+        await begun.wait()
+        return CountedName.lookups / clients
+
+    few, many = (asyncio.run(lookups_per_turn(clients)) for clients in (20, 100))
+    assert many < 1.5 * few
 
 
 @pytest.mark.server

@@ -12,11 +12,13 @@ import asyncio
 from collections import Counter, deque
 from contextlib import asynccontextmanager
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+NEVER = -1
 ANYBODY = ""
 """The client of requests without a known address. It is not limited to a share of the turns."""
 
@@ -83,9 +85,10 @@ class FairQueue:
             raise
 
     def _may_start(self, client: str) -> bool:
-        if self._running.total() >= self._max_running:
-            return False
-        return client == ANYBODY or self._running[client] < self._share
+        return self._running.total() < self._max_running and self._has_share_left(client)
+
+    def _has_share_left(self, client: str) -> bool:
+        return client == ANYBODY or self._running.get(client, 0) < self._share
 
     def _give_back(self, client: str) -> None:
         self._running[client] -= 1
@@ -95,15 +98,27 @@ class FairQueue:
         self._forget(client)
 
     def _start_waiting(self) -> None:
-        while startable := [each for each in self._queues if self._may_start(each)]:
-            following = min(
-                startable, key=lambda each: (self._running[each], self._last.get(each, -1))
-            )
+        while self._running.total() < self._max_running:
+            following = self._next_client()
+            if following is None:
+                return
             turn = self._queues[following].popleft()
             if not turn.done():  # else its request was cancelled, and will notice it soon
                 turn.set_result(None)
                 self._start(following)
             self._forget(following)
+
+    def _next_client(self) -> str | None:
+        """The client whose request starts next, if one may start."""
+        found, least = None, (inf, inf)
+        for client in self._queues:
+            if self._has_share_left(client):
+                place = self._running.get(client, 0), self._last.get(client, NEVER)
+                if place < least:
+                    found, least = client, place
+                if place == (0, NEVER):  # in a flood of new clients, that is the first one
+                    break
+        return found
 
     def _start(self, client: str) -> None:
         self._running[client] += 1

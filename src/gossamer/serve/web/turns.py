@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -30,34 +31,45 @@ MAX_KEPT = 4_096
 class Turns:
     """Belongs to one event loop.
 
-    Invariants: no queue in `_waiting` is empty; `_is_resting` if and only if `_rest` is scheduled;
-    `_last` holds the numbers of turns by client, in increasing order.
+    Invariants: no queue in `_waiting` is empty; `_order` is a heap of its clients, by the number of
+    their last turn and by when they began to wait; `_is_resting` if and only if `_rest` is
+    scheduled; `_last` holds the numbers of turns by client, in increasing order.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
+        self._order: list[tuple[int, int, str]] = []
         self._is_resting = False
         self._numbers = count()
         self._last: dict[str, int] = {}
 
     def take(self, client: str, begin: Callable[[], None]) -> None:
         """Call `begin` now if no other request has just begun, else when it is its turn."""
-        self._waiting.setdefault(client, deque()).append(begin)
+        if (queue := self._waiting.get(client)) is not None:
+            queue.append(begin)
+        else:
+            self._waiting[client] = deque([begin])
+            self._await_turn(client)
         if not self._is_resting:
             self._start()
 
     def _start(self) -> None:
-        client = min(self._waiting, key=lambda each: self._last.get(each, -1))
+        *_, client = heappop(self._order)
         begin = self._waiting[client].popleft()
-        if not self._waiting[client]:
-            del self._waiting[client]
         self._last.pop(client, None)
         self._last[client] = next(self._numbers)
         if len(self._last) > MAX_KEPT:
             del self._last[next(iter(self._last))]
+        if self._waiting[client]:
+            self._await_turn(client)
+        else:
+            del self._waiting[client]
         self._is_resting = True
         self._rest(REST)
         begin()
+
+    def _await_turn(self, client: str) -> None:
+        heappush(self._order, (self._last.get(client, -1), next(self._numbers), client))
 
     def _rest(self, iterations: int) -> None:
         if iterations:
