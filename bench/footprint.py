@@ -1,6 +1,6 @@
 """How many bytes does a crawl take, by dataset, for each page that it fetched and each it knows?
 
-    python bench/footprint.py [--manual FOLDER] [FOLDER ...]
+    python bench/footprint.py [--manual FOLDER] ...
 
 Each manual is served on loopback as a host of its own. Gossamer crawls all of them with the default
 settings, but without delays, and makes them searchable.
@@ -12,20 +12,17 @@ size of a body. `docs/scaling.md` computes from these what larger crawls need.
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
 
-from harness import Options, local_settings, manual, report
+from harness import Options, local_settings, manuals, report
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 
 
 def main() -> None:
-    parser = Options(__doc__)
-    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER", help="more manuals")
-    options = parser.read()
+    options = Options(__doc__).read()
     with tempfile.TemporaryDirectory(prefix="footprint-") as scratch:
-        folders = (manual(options, scratch), *options.folders)
+        folders = manuals(options, scratch)
         docs = {f"site-{number}.test": folder for number, folder in enumerate(folders)}
         with (
             FakeWeb(Web(hosts=0, docs=docs), log_path="/dev/null") as fake,

@@ -4,7 +4,8 @@ A script answers the question that its docstring begins with. `run.py` runs them
 of its own, and reads the line that `report` prints. All of them have these options:
 
     --tiny                 sizes that take seconds: the script works, and measures nothing
-    --manual FOLDER        a manual in HTML with an index.html, by default Python's
+    --manual FOLDER        a manual in HTML with an index.html, by default Python's; several times
+                           for scripts that read several, of which the others read the first
     --collections FOLDER   data from outside the project, in folders whose names the scripts define
 """
 
@@ -42,7 +43,7 @@ class Options(argparse.ArgumentParser):
         super().__init__(description=doc, formatter_class=form)
         self._sizes = sizes
         self.add_argument("--tiny", action="store_true", help="run in seconds, and measure nothing")
-        self.add_argument("--manual", type=Path, default=MANUAL, help="HTML with an index.html")
+        self.add_argument("--manual", type=Path, action="append", help="HTML with an index.html")
         self.add_argument("--collections", type=Path, help="data from outside the project")
         for name, (usual, tiny) in sizes.items():
             option = f"--{name.replace('_', '-')}"
@@ -51,6 +52,7 @@ class Options(argparse.ArgumentParser):
     def read(self) -> argparse.Namespace:
         """Read the command line. Sizes that it does not give are the usual or the tiny ones."""
         options = self.parse_args()
+        options.manual = options.manual or [MANUAL]
         for name, sizes in self._sizes.items():
             if getattr(options, name) is None:
                 setattr(options, name, sizes[options.tiny])
@@ -69,13 +71,18 @@ def skip(reason: str) -> NoReturn:
 
 
 def manual(options: argparse.Namespace, scratch: Path | str) -> Path:
-    """Return the folder of the manual; with --tiny, one with a few generated pages."""
+    """Return the folder of the first manual; with --tiny, one with a few generated pages."""
+    return manuals(options, scratch)[0]
+
+
+def manuals(options: argparse.Namespace, scratch: Path | str) -> list[Path]:
+    """Return the folders of all manuals; with --tiny, one with a few generated pages."""
     if options.tiny:
-        return generate_manual(Path(scratch, "manual"))
-    if not (options.manual / "index.html").exists():
-        skip(f"needs {options.manual} (apt-get install python3.11-doc), or --manual FOLDER")
-    folder: Path = options.manual
-    return folder
+        return [generate_manual(Path(scratch, "manual"))]
+    for folder in options.manual:
+        if not (folder / "index.html").exists():
+            skip(f"needs {folder} (apt-get install python3.11-doc), or --manual FOLDER")
+    return list(options.manual)
 
 
 def collection(options: argparse.Namespace, name: str) -> Path | None:
