@@ -62,7 +62,9 @@ INLINKS = Dataset(
         ),
         Column("domains", "int", "linking registrable domains among all these"),
     ),
-    group_rows=8_192,
+    # With 8,192, a look-up takes 5 ms longer. This size takes a fifth more bytes, and a pass over a
+    # million rows 0.2 to 0.4 s more CPU time.
+    group_rows=1_024,
 )
 
 INVERTED = record_of_inputs("inverted", "on what inlinks are based", "invert", "links, responses")
