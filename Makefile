@@ -27,7 +27,7 @@ WHEELS := build/wheels
 # isolated build environments.
 BACKEND := build/backend
 # Modules that the backend compiles (hatch_build.py), and again if they change.
-COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/native/*.[ch])
+COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml) $(wildcard src/gossamer/native/*.[ch] src/gossamer/native/texts/*.[ch])
 PURE := $(CURDIR)/build/pure
 PURE_TESTS := $(addprefix tests/parse/test_,html.py language.py lines.py maintext*.py metadata.py fuzz.py) \
   $(addprefix tests/links/test_,bvgraph*.py graph_components.py graph_harmonic.py) \

@@ -1,9 +1,9 @@
-"""Compiles the hot modules of the parser with mypyc, and loops in C, while the package is built.
+"""Compiles the hot modules of the parser with mypyc, and what is in C, while the package is built.
 
 Before that, it writes the model of the language detector, unless it is there: an sdist has it.
 
-What is compiled also runs as Python: the modules of the parser are what mypyc compiles, and the
-loops have definitions beside those who call them (`gossamer/native/`). They do so without a C
+What is compiled also runs as Python: the modules of the parser are what mypyc compiles, and what
+is in C has definitions beside those who call it (`gossamer/native/`). They do so without a C
 compiler, with one that fails, and with GOSSAMER_PURE=1, which compiles nothing. With
 GOSSAMER_COMPILED=1, a build that cannot compile fails.
 
@@ -38,8 +38,8 @@ follow_imports = silent
 """
 """Types of other packages change nothing in what is compiled, and take 24 seconds to read. An
 isolated build has none of them."""
-LOOPS = "gossamer/_loops"
-"""The module of the loops, without its suffix."""
+IN_C = {"gossamer/_loops": "native", "gossamer/_texts": "native/texts"}
+"""Modules in C, without their suffixes, and the folders of their sources."""
 MODEL = "src/gossamer/parse/reading/ngrams.bin"
 OF_SDIST = "PKG-INFO"
 COST = (
@@ -141,13 +141,15 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
                 target_dir=str(scratch),
                 group_name="gossamer",  # as in SHARED
             )
-            sources = sorted(Path("src/gossamer/native").glob("*.c"))
-            loops = Extension(
-                LOOPS.replace("/", "."),
-                [*map(str, sources)],
-                extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd"],
-            )
-            distribution = Distribution({"name": "gossamer", "ext_modules": [*extensions, loops]})
+            in_c = [
+                Extension(
+                    name.replace("/", "."),
+                    sorted(map(str, Path("src/gossamer", folder).glob("*.c"))),
+                    extra_compile_args=["-O3", "-ffp-contract=off", "-fopenmp-simd"],
+                )
+                for name, folder in IN_C.items()
+            ]
+            distribution = Distribution({"name": "gossamer", "ext_modules": [*extensions, *in_c]})
             command = distribution.get_command_obj("build_ext")
             command.build_lib = str(scratch)
             command.build_temp = str(scratch / "objects")
@@ -160,11 +162,12 @@ def _compile(root: Path, modules: list[Path], scratch: Path) -> None:
 def _made(modules: list[Path], scratch: Path) -> list[str]:
     """Names of the compiled files in `scratch`. Raises NotCompiled unless all can be loaded."""
     names = [str(module.relative_to("src").with_suffix(SUFFIX)) for module in modules]
-    made = [SHARED + SUFFIX, LOOPS + SUFFIX, *names]
+    made = [*(name + SUFFIX for name in (SHARED, *IN_C)), *names]
     if missing := [name for name in made if not (scratch / name).is_file()]:
         raise NotCompiled(f"The C compiler has not made {missing[0]}")
-    folders = [str(scratch), str((scratch / LOOPS).parent)]
-    load = f"import sys; sys.path[:0] = {folders}; import {SHARED}, {Path(LOOPS).name}"
+    folders = [str(scratch), str(scratch / "gossamer")]
+    loaded = ", ".join([SHARED, *(Path(name).name for name in IN_C)])
+    load = f"import sys; sys.path[:0] = {folders}; import {loaded}"
     done = subprocess.run([sys.executable, "-I", "-c", load], capture_output=True, check=False)
     if done.returncode:
         error = done.stderr.decode(errors="replace").strip().splitlines()[-1]
@@ -174,7 +177,7 @@ def _made(modules: list[Path], scratch: Path) -> list[str]:
 
 def _remove_compiled(root: Path, modules: list[Path]) -> None:
     """Remove what earlier builds put beside the sources: Python would prefer it to them."""
-    for module in (*modules, Path("src", SHARED), Path("src", LOOPS)):
+    for module in (*modules, *(Path("src", name) for name in (SHARED, *IN_C))):
         for older in (root / module.parent).glob(f"{module.stem}.*.so"):
             older.unlink()
 

@@ -22,18 +22,19 @@ pytestmark = pytest.mark.slow
 
 BACKEND = ROOT / "build" / "backend"
 MODULE = "src/gossamer/words.py"
-LOOPS = "src/gossamer/native/module.c"
+IN_C = {"_loops": "src/gossamer/native/module.c", "_texts": "src/gossamer/native/texts/module.c"}
 MODEL = "src/gossamer/parse/reading/ngrams.bin"
 OF_MODEL = (
     "release/language_model.py",
     "src/gossamer/native/__init__.py",
     "src/gossamer/native/loops.py",
+    "src/gossamer/native/text_functions.py",
     MODEL.replace(".bin", ".py"),
 )
 MODULE_IN_C = """\
 #include <Python.h>
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_loops", NULL, -1, NULL};
-PyMODINIT_FUNC PyInit__loops(void) { return PyModule_Create(&definition); }
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "NAME", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_NAME(void) { return PyModule_Create(&definition); }
 """
 PROJECT = f"""\
 [build-system]
@@ -89,7 +90,7 @@ class Built(NamedTuple):
 
 
 class Project:
-    """A package of one module, and one in C, which the hook compiles."""
+    """A package of one module, and two in C, which the hook compiles."""
 
     def __init__(self, root: Path) -> None:
         if not BACKEND.exists():
@@ -99,9 +100,9 @@ class Project:
         self.source.parent.mkdir(parents=True)
         self.source.write_text("def double(word: str) -> str:\n    return word + word\n")
         (self.source.parent / "__init__.py").touch()
-        loops = root / LOOPS
-        loops.parent.mkdir(parents=True)
-        loops.write_text(MODULE_IN_C)
+        for name, module in IN_C.items():
+            (root / module).parent.mkdir(parents=True)
+            (root / module).write_text(MODULE_IN_C.replace("NAME", name))
         (root / MODEL).parent.mkdir(parents=True)
         (root / MODEL).write_text("a model")
         (root / "pyproject.toml").write_text(PROJECT)
@@ -182,7 +183,8 @@ def test_a_wheel_leaves_what_is_beside_the_sources(project: Project) -> None:
     assert not built.is_pure
     assert built.printed.startswith("['eldc==0.4.0', 'mypy[mypyc]']\n")
     assert project.compiled() == {project.older.name}
-    code = "import gossamer._loops, gossamer.words as w; print(w.double('a'), w.__file__)"
+    imported = "gossamer._loops, gossamer._texts, gossamer.words as w"
+    code = f"import {imported}; print(w.double('a'), w.__file__)"
     installed = {"PYTHONPATH": str(built.wheel.with_suffix(""))}
     shutil.unpack_archive(built.wheel, installed["PYTHONPATH"], "zip")
     said = subprocess.check_output([sys.executable, "-c", code], env=installed, text=True)
@@ -205,7 +207,7 @@ def test_a_compiler_that_fails_later_leaves_nothing(
 
 def test_an_editable_installation_has_compiled_modules(project: Project) -> None:
     project.build("editable", GOSSAMER_COMPILED="1")
-    names = {"gossamer__mypyc", "_loops"}
+    names = {"gossamer__mypyc", *IN_C}
     assert project.compiled() == {project.older.name, *(f"{name}{SUFFIX}" for name in names)}
     assert project.older.read_bytes().startswith(b"\x7fELF")
 

@@ -15,7 +15,9 @@ HOOK = SETTINGS["tool"]["hatch"]["build"]["hooks"]["custom"]
 SOURCES = [ROOT / module for module in HOOK["modules"]]
 
 
-LOOPS = ROOT / "src/gossamer/_loops"
+IN_C = {"_loops": "native", "_texts": "native/texts"}
+"""Modules in C, and the folders of their sources."""
+PACKAGE = ROOT / "src/gossamer"
 
 
 def compiled(source: Path) -> list[Path]:
@@ -24,8 +26,12 @@ def compiled(source: Path) -> list[Path]:
 
 def test_no_compiled_module_is_older_than_its_source() -> None:
     made = [(source, file) for source in SOURCES for file in compiled(source)]
-    in_c = (ROOT / "src/gossamer/native").glob("*.[ch]")
-    made += [(source, file) for source in in_c for file in compiled(LOOPS)]
+    made += [
+        (source, file)
+        for module, folder in IN_C.items()
+        for source in (PACKAGE / folder).glob("*.[ch]")
+        for file in compiled(PACKAGE / module)
+    ]
     stale = [
         str(source.relative_to(ROOT))
         for source, file in made
@@ -35,4 +41,5 @@ def test_no_compiled_module_is_older_than_its_source() -> None:
 
 
 def test_all_modules_are_compiled_or_none() -> None:
-    assert len({bool(compiled(source)) for source in [*SOURCES, LOOPS]}) == 1
+    in_c = [PACKAGE / module for module in IN_C]
+    assert len({bool(compiled(source)) for source in [*SOURCES, *in_c]}) == 1

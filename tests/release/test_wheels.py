@@ -32,9 +32,9 @@ PAGES: dict[str, bytes | list[bytes] | Script] = {
 }
 IMPORT = """\
 import importlib, sys
-from gossamer.native import LOOPS
+from gossamer.native import LOOPS, TEXTS
 found = [importlib.import_module(name).__file__.endswith(".so") for name in sys.argv[1:]]
-print([*found, LOOPS is not None])
+print([*found, None not in (LOOPS, TEXTS)])
 """
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from gossamer.native import native_text
 from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
 from gossamer.parse.parsed_page import fold
 
@@ -107,7 +108,7 @@ class Lines:
         lines = self._lines()
         text = "\n".join(filter(None, lines))
         if self._readings:
-            read = _fold_lines(_with_blanks("".join(self._read_pieces())).replace(SEAM, ""))
+            read = fold_lines("".join(self._read_pieces()).replace(SEAM, ""))
             others = (new for old, new in zip(lines, read, strict=True) if new != old)
             text = "\n".join([text, *others])
         return text
@@ -165,8 +166,8 @@ class Lines:
 
     def _lines(self) -> list[str]:
         if self._folded is None:
-            text = _with_blanks("".join(self.pieces))
-            self._folded = self._fold_seams(text) if self._seams else _fold_lines(text)
+            text = "".join(self.pieces)
+            self._folded = self._fold_seams(_with_blanks(text)) if self._seams else fold_lines(text)
         return self._folded
 
     def _fold_seams(self, text: str) -> list[str]:
@@ -193,8 +194,10 @@ class Lines:
         return visible
 
 
-def _fold_lines(text: str) -> list[str]:
-    return [_fold_line(line) for line in text.split(BREAK)]
+@native_text
+def fold_lines(text: str) -> list[str]:
+    """Return the lines of a text with a BREAK at the end of each but the last, folded."""
+    return [_fold_line(line) for line in _with_blanks(text).split(BREAK)]
 
 
 def _with_blanks(text: str) -> str:

@@ -24,6 +24,7 @@ from collections.abc import Sequence  # noqa: TC003  # mypyc reads the annotatio
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gossamer.native import native_text
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.marks import BODY
 from gossamer.parse.maintext.names import COMMENTARY
@@ -101,15 +102,9 @@ def _named(outline: Outline) -> Iterator[Range]:
 
 
 def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
-    blocks, first_digit = outline.blocks, _DIGIT.search
-    stamps = [
-        index
-        for index, block in enumerate(blocks)
-        if len(block.text) <= MAX_STAMP_CHARS
-        and may_have_digit(block.text)
-        and (digit := first_digit(block.text)) is not None
-        and _is_stamp(block, digit.start())
-    ]
+    blocks = outline.blocks
+    found = find_stamps([block.text for block in blocks])
+    stamps = [index for index in found if blocks[index].tag not in HEADINGS]
     if len(stamps) < MIN_POSTS:
         return
     sums = None
@@ -127,10 +122,17 @@ def is_dated(block: Block) -> bool:
     return _DATE.search(block.text, digit.start()) is not None
 
 
-def _is_stamp(block: Block, digit: int) -> bool:
-    """Whether a short text, whose first digit is at `digit`, is a stamp."""
-    text = block.text
-    return block.tag not in HEADINGS and bool(_DATE.search(text, digit) or _PASSED.fullmatch(text))
+@native_text
+def find_stamps(texts: list[str]) -> list[int]:
+    """Return the numbers of the texts that are stamps."""
+    return [index for index, text in enumerate(texts) if _is_stamp(text)]
+
+
+def _is_stamp(text: str) -> bool:
+    if len(text) > MAX_STAMP_CHARS or not may_have_digit(text):
+        return False
+    digit = _DIGIT.search(text)
+    return digit is not None and bool(_DATE.search(text, digit.start()) or _PASSED.fullmatch(text))
 
 
 class _Sums(NamedTuple):

@@ -1,0 +1,19 @@
+/* The functions as a module of Python. */
+
+#include "texts.h"
+
+static PyMethodDef methods[] = {
+    {"fold_lines", fold_lines, METH_O, NULL},
+    {"find_stamps", find_stamps, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_texts", "Functions of gossamer.native.texts in C.", -1, methods,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__texts(void)
+{
+    return PyModule_Create(&definition);
+}
