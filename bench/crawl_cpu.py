@@ -9,8 +9,8 @@ to the step that runs then. What a thread does between the last look and its end
 processes that end meanwhile: the last line has the time that the kernel counted for all of them.
 
 Rows: the main thread of the driver, the threads of the embedded engine, other threads of the driver
-; the worker processes, with tantivy's writing threads apart;
-and the parsers, the guarded children of the workers. Columns: the steps. `none` is before, after
+; the servers from which the others are forked, with what they import; the worker processes, with
+tantivy's writing threads apart; and the parsers. Columns: the steps. `none` is before, after
 and between them.
 """
 
@@ -33,7 +33,6 @@ from measuring import adopt_orphans, children_s, reap_orphans
 import gossamer as package
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.flow.rounds import HARVEST, ROUND
-from gossamer.parse.process import guarded_parser
 from gossamer.storage.backends import open_backend
 from gossamer.storage.store import Store
 
@@ -47,6 +46,8 @@ OWN = {"fetch.own_hosts": ["*.test"], "filter.scope": "host"}
 PER_S = 20
 KINDS = {"tokio": "engine", "thrd-tantivy": "tantivy"}
 """Beginnings of the names of threads."""
+OWNERS = {"gossamer-worker": "worker", "gossamer-forks": "servers"}
+"""Names of processes (fork_server.py)."""
 STEPS = ("none", "inject", *ROUND, *HARVEST)
 
 
@@ -74,9 +75,7 @@ def threads(root: int) -> Iterator[tuple[int, str, str, float]]:
         driver = psutil.Process(root)
         for process in (driver, *driver.children(recursive=True)):
             with suppress(OSError, psutil.NoSuchProcess):
-                command = " ".join(process.cmdline())
-                owner = "parser" if guarded_parser.__name__ in command else "worker"
-                owner = "driver" if process == driver else owner
+                owner = "driver" if process == driver else OWNERS.get(process.name(), "parser")
                 for folder in Path(f"/proc/{process.pid}/task").iterdir():
                     name = (folder / "comm").read_text()
                     kind = next((KINDS[each] for each in KINDS if name.startswith(each)), "other")

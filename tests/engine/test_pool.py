@@ -191,7 +191,7 @@ def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on_until_
     with closing(Pool(1)) as pool:
         function = pool.wrap(pid)
         with monkeypatch.context() as patch:
-            patch.setattr("gossamer.engine.worker_start.start_python", fail)
+            patch.setattr("gossamer.engine.fork_server.start_python", fail)
             with pytest.raises(EngineError, match="a worker process: cannot be started: resource"):
                 list(function(iter(())))
         assert not pool._running
@@ -269,26 +269,9 @@ def test_workers_are_prepared_before_there_is_work_for_them(tmp_path: Path) -> N
     def tell() -> None:
         fifo.write_text("ready")
 
-    pool = Pool(1, tell)
-    assert fifo.read_text() == "ready"
-    assert run(pool, double, numbers(1)) == [2]
-    pool.close()
-
-
-def test_workers_that_had_to_start_at_once_are_not_started_again(tmp_path: Path) -> None:
-    prepared = tmp_path / "prepared"
-
-    def tell() -> None:
-        with prepared.open("a") as file:
-            file.write("x")
-
-    with closing(Pool(2, tell)) as pool:
-        both = pool.wrap(pid)
-        one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
-        assert len({next(each).column(0)[0].as_py() for each in (one, other)}) == 2
-        assert [*one, *other] == []
-        assert len(pool._idle) == 2
-        assert prepared.read_text() == "xx"
+    with closing(Pool(1, tell)) as pool:
+        assert fifo.read_text() == "ready"
+        assert run(pool, double, numbers(1)) == [2]
 
 
 def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:

@@ -39,6 +39,7 @@ parser = GuardedParser(Rules())
 parser.parse(Page("http://a.example/", {}, b"<p>text"))
 pids = [parser._process.pid]
 """
+SERVER = "from gossamer.parse.process import parser_start; parser_start.start_ahead()"
 SEARCH = """
 from gossamer.serve.cluster.children import Children
 from gossamer.state.workspace import Workspace
@@ -82,6 +83,7 @@ SYSTEMS = {"Linux": dict(os.environ), "another system": environment_without_linu
 PROGRAMS = {
     "worker": WORKER,
     "parser": PARSER,
+    "forked parser": SERVER + PARSER,
     "search": SEARCH,
     "fakeweb": FAKEWEB,
     "thread that ended": IN_A_THREAD,

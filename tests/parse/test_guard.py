@@ -12,17 +12,22 @@ import msgspec
 import psutil
 import pytest
 
+from gossamer.engine import fork_server
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError
 from gossamer.parse import page_parsing
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
-from gossamer.parse.process import guarded_parser, memory_limit
-from gossamer.parse.process.guarded_parser import MAX_CPU_S, GuardedParser
+from gossamer.parse.process import guarded_parser, memory_limit, parser_start
+from gossamer.parse.process.guarded_parser import GuardedParser
+from gossamer.parse.process.parser_start import MAX_CPU_S
 from tests.support.another_system import environment_without_linux
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gossamer.engine.fork_server import ForkServer
+    from gossamer.parse.process.parser_start import ParserProcess
 
 pytestmark = pytest.mark.server
 
@@ -33,7 +38,7 @@ def page(html: str) -> Page:
     return Page(URL, {"content-type": "text/html"}, html.encode())
 
 
-def process_of(parser: GuardedParser) -> subprocess.Popen[bytes]:
+def process_of(parser: GuardedParser) -> ParserProcess:
     """The process that parses, or has parsed, the last page."""
     assert parser._process is not None
     return parser._process
@@ -80,7 +85,7 @@ def test_memory_has_an_end_and_the_next_page_is_parsed(monkeypatch: pytest.Monke
     def spawn(*_: object, **__: object) -> subprocess.Popen[bytes]:
         return start_python(CRAMPED, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    monkeypatch.setattr(guarded_parser, "_spawn", spawn)
+    monkeypatch.setattr(guarded_parser, "start_parser", spawn)
     with GuardedParser(Rules()) as parser:
         answer = parser.parse(page(GREEDY))
         assert answer.outcome == "failed"
@@ -130,7 +135,7 @@ class Doomed(GuardedParser):
         super().__init__(Rules(), max_wall_s=0.01 if number == signal.SIGSTOP else 60)
         self.number, self.doomed = number, most
 
-    def _start(self) -> subprocess.Popen[bytes] | guarded_parser._End:
+    def _start(self) -> ParserProcess | guarded_parser._End:
         process = super()._start()
         if self.doomed and isinstance(process, subprocess.Popen):
             self.doomed -= 1
@@ -249,14 +254,62 @@ def test_a_process_that_is_killed_while_it_starts(monkeypatch: pytest.MonkeyPatc
         started.append(process)
         return process
 
-    monkeypatch.setattr(guarded_parser, "start_python", killed)
+    monkeypatch.setattr(parser_start, "start_python", killed)
     with GuardedParser(Rules()) as parser:
         assert parser.parse(page("<p>y")).text == "y"
 
 
-def test_a_process_that_was_started_ahead_serves_the_first_parser() -> None:
-    guarded_parser.start_ahead()
-    (ahead,) = guarded_parser._ahead
+@pytest.fixture
+def forking(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
+    """A server from which parsers are forked, as those of workers are."""
+    monkeypatch.setenv("WIKI_PASSWORD", "hunter2")
+    parser_start.start_ahead()
+    (server,) = parser_start._servers
+    yield server
+    parser_start._servers.clear()
+    server.end()
+
+
+def test_parsers_are_forked_from_a_server_and_have_what_others_have(forking: ForkServer) -> None:
+    deep, rules = page("<div>" * 150_000), Rules()
+    with GuardedParser(rules, max_cpu_s=1) as parser:
+        assert parser.parse(page("<p>x")) == parse_page(page("<p>x"), rules)
+        process = psutil.Process(process_of(parser).pid)
+        assert process.ppid() == forking.pid
+        assert process.name() == "gossamer-parser"
+        assert process.nice() >= psutil.Process().nice() + guarded_parser.LOWER
+        assert b"hunter2" not in Path(f"/proc/{process.pid}/environ").read_bytes()
+        assert "Seccomp:\t2" in Path(f"/proc/{process.pid}/status").read_text()
+        failed = parser.parse(deep)
+        assert failed.detail == "takes more than 1 s to parse"
+        assert parser.parse(page("<p>next")).text == "next"
+        os.kill(process_of(parser).pid, signal.SIGKILL)
+        assert parser.parse(page("<p>again")).text == "again"
+        last = process_of(parser)
+    assert last.returncode == 0, "it ends with its parser"
+
+
+def test_parsers_without_a_sandbox_have_the_environment(forking: ForkServer) -> None:
+    with GuardedParser(Rules(sandbox=False)) as parser:
+        parser.parse(page("<p>x"))
+        process = psutil.Process(process_of(parser).pid)
+        assert process.ppid() != forking.pid
+        assert "WIKI_PASSWORD" in process.environ()
+
+
+def test_without_the_server_parsers_start_all_the_same(forking: ForkServer) -> None:
+    os.kill(forking.pid, signal.SIGKILL)
+    with GuardedParser(Rules()) as parser:
+        assert parser.parse(page("<p>x")).text == "x"
+    assert parser_start._servers == []
+
+
+def test_on_other_systems_a_process_that_was_started_ahead_serves_the_first_parser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fork_server, "is_possible", lambda: False)
+    parser_start.start_ahead()
+    (ahead,) = parser_start._ahead
     with GuardedParser(Rules()) as first, GuardedParser(Rules()) as second:
         assert first.parse(page("<p>x")).text == second.parse(page("<p>x")).text == "x"
         assert first._process is ahead

@@ -41,7 +41,7 @@ sys.path_importer_cache.clear()
 with atheris.instrument_imports(include=["gossamer.parse"]):
     from gossamer.parse.documents import image, pdf, rtf, text_formats, zip_documents
     from gossamer.parse.page_parsing import parse_page
-    from gossamer.parse.process.guarded_parser import MAX_CPU_S
+    from gossamer.parse.process.parser_start import MAX_CPU_S
     from gossamer.parse.reading.charset import decode
     from gossamer.parse.reading.dates import END, EPOCH, parse_date
     from gossamer.parse.reading.directives import header_wishes, wishes

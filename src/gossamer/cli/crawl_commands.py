@@ -128,6 +128,7 @@ def crawl(
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
+    from gossamer.engine.fork_server import is_single
     from gossamer.engine.lean_imports import pause_collections
     from gossamer.engine.worker_start import started_ahead
     from gossamer.flow.worker_preparation import prepare_worker
@@ -143,9 +144,12 @@ def crawl(
 
         page = ["serve", crawl] if with_page else []
         raise typer.Exit(keep_crawling(sys.argv[1:], page, as_json=as_json))
-    with started_ahead(prepare_worker):  # it imports its libraries while we import ours
+    alone = is_single()
+    with pause_collections():  # what its workers need, too
+        from gossamer.cli import crawl_run
+        from gossamer.engine import pool  # noqa: F401
+    with started_ahead(prepare_worker, by_fork=alone):  # they import the rest while we import ours
         with pause_collections():
-            from gossamer.cli import crawl_run
             from gossamer.engine.spark_client import import_client
 
             import_client()

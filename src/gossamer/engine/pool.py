@@ -7,8 +7,8 @@ IPC, functions as cloudpickle.
 
 Facts
   * Forking a process that has the engine's threads is undefined (POSIX fork(2)), and
-    multiprocessing's "spawn" runs the caller's main module again. So workers are new interpreters
-    that get `sys.path` and a socket.
+    multiprocessing's "spawn" runs the caller's main module again. So workers are forked from a
+    process without them, or are new interpreters (worker_start.py).
   * A query may contain several functions of this pool, nested or on the two sides of a join, and
     the outer one waits for the inner one. So the limit of `size` processes applies to each
     function separately. With a common limit, outer functions could hold every process and leave
@@ -25,13 +25,12 @@ Facts
 
 from __future__ import annotations
 
-import signal
 import socket
 import threading
 import traceback
 import uuid
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,13 +40,13 @@ from pyspark import cloudpickle
 
 from gossamer.engine import worker_start
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
-from gossamer.engine.lean_imports import forgo_pandas
-from gossamer.engine.priorities import lower_priority
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.storage.errors import out_of_memory, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from gossamer.engine.worker_start import Started
 
     PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -68,9 +67,8 @@ class _Call(NamedTuple):
 class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
-    `prepare` is called in each worker when it starts, and imports what its functions need. If it is
-    given, one worker starts at once, unless it was started ahead (`worker_start`), and the next, up
-    to `size`, when one has done its work: workers that start together only slow each other down.
+    `prepare` imports what their functions need. If it is given, that begins at once, unless it was
+    started ahead (`worker_start`).
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -78,7 +76,7 @@ class Pool:
 
     def __init__(self, size: int, prepare: Callable[[], None] | None = None) -> None:
         self._size = size
-        self._prepare = prepare
+        self._starter = worker_start.open_starter(prepare, _dumps)
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
@@ -86,8 +84,6 @@ class Pool:
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
-        self._to_prepare = 0 if prepare is None else size
-        self._start_ahead()
 
     def wrap(self, fn: PartitionFunction) -> PartitionFunction:
         """Return a picklable function that runs `fn` here, in up to `size` processes."""
@@ -133,10 +129,13 @@ class Pool:
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
+            runs = bool(self._running)
         for worker in idle:
             worker.kill()
         for worker in idle:
             worker.end()
+        if not runs:
+            self._starter.end()
 
     def _take(self, call: _Call) -> _Worker:
         with self._changed:
@@ -147,9 +146,8 @@ class Pool:
                 if worker.waits():
                     return worker
                 worker.end()
-            self._to_prepare -= 1
         try:
-            return _Worker(self._prepare)
+            return _Worker(self._starter.start())
         except BaseException as error:
             with self._changed:
                 self._leave(call)
@@ -160,13 +158,6 @@ class Pool:
                 f"cannot be started: {(error.strerror or str(error)).lower()}",
                 "end other processes, or lower engine.workers",
             ) from error
-
-    def _start_ahead(self) -> None:
-        """Start a worker before there is work for it; those that are ready are taken first."""
-        if self._to_prepare > 0 and len(self._idle) < self._size:
-            self._to_prepare -= 1
-            with suppress(OSError):  # raised again when a worker is needed
-                self._idle.insert(0, _Worker(self._prepare))
 
     def _leave(self, call: _Call) -> None:
         self._running[call] -= 1
@@ -179,9 +170,11 @@ class Pool:
             self._leave(call)
             if reusable and not self._closed and len(self._idle) < self._size:
                 self._idle.append(worker)
-                self._start_ahead()
                 return
+            was_last = self._closed and not self._running
         worker.end()
+        if was_last:
+            self._starter.end()
 
 
 def _run_in_pool(
@@ -213,10 +206,7 @@ class _TaskError(Exception):
 class _Worker:
     """The parent's side of one process."""
 
-    def __init__(self, prepare: Callable[[], None] | None) -> None:
-        started = worker_start.take(prepare)
-        if started is None:
-            started = worker_start.start_worker(b"" if prepare is None else _dumps(prepare))
+    def __init__(self, started: Started) -> None:
         self._process = started.process
         self._messages = Messages(started.socket)
 
@@ -256,16 +246,9 @@ class _Worker:
         self._messages.close()
 
 
-def work(descriptor: int, prepare: bytes) -> None:
+def work(descriptor: int) -> None:
     """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
-        signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
-    lower_priority()
     messages = Messages(socket.socket(fileno=descriptor))
-    forgo_pandas()
-    if prepare:
-        with suppress(Exception):  # whatever it is, the functions that need it will meet it
-            cloudpickle.loads(prepare)()
     try:
         while True:
             fn = messages.receive()

@@ -3,7 +3,8 @@
 Facts (prctl(2), PR_SET_PDEATHSIG)
   * The kernel sends the signal when the *thread* that forked the child ends, which may be long
     before its process does. The batch engine calls us in short-lived threads, whose end would kill
-    its idle workers. So a single thread, which lives as long as the process, forks all children.
+    its idle workers. So a thread forks all children that lives as long as the process: the main
+    one, or a single other one for all others.
   * If the parent dies before the child requests the signal, none is sent. So the child then
     compares its parent with the process that started it.
   * Requesting the signal between fork and exec (Popen's `preexec_fn`) is not safe beside other
@@ -65,7 +66,16 @@ def start_python(
         path=sys.path, pid=os.getpid(), signal=int(end), lifeline=lifeline, code=code
     )
     command = [sys.executable, "-c", preamble, *arguments]
-    return _forker().start(lambda: subprocess.Popen(command, **options))  # noqa: S603  # our own
+
+    def popen() -> Process:
+        return subprocess.Popen(command, **options)  # noqa: S603  # our own
+
+    return popen() if is_main_thread() else _forker().start(popen)
+
+
+def is_main_thread() -> bool:
+    """Whether this thread lives as long as its process."""
+    return threading.get_native_id() == os.getpid() or sys.platform != "linux"
 
 
 def end_with_parent(parent: int, end: int, lifeline: int | None = None) -> None:

@@ -1,12 +1,12 @@
-"""What a new worker of a crawl does before there is work for it."""
+"""What workers of a crawl have before there is work for them."""
 
 from __future__ import annotations
 
 
 def prepare_worker() -> None:
-    """Import what the tasks of a round need, and start a parser."""
+    """Import what the tasks of a round need, and start a parser, or what starts parsers."""
+    from gossamer.parse.process import parser_start
+
+    parser_start.start_ahead()  # which goes on beside the imports
     import gossamer.fetch.fetch_task
     import gossamer.parse.step.parse_task  # noqa: F401
-    from gossamer.parse.process.guarded_parser import start_ahead
-
-    start_ahead()

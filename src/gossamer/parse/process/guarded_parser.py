@@ -37,7 +37,6 @@ import resource
 import select
 import signal
 import struct
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -46,16 +45,17 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gossamer.engine.processes import start_python
+from gossamer.engine.fork_server import name_process
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
 from gossamer.parse.process import memory_limit, sandbox
+from gossamer.parse.process.parser_start import MAX_CPU_S, start_parser
 
 if TYPE_CHECKING:
     from typing import Self
 
-MAX_CPU_S = 5
-"""Processor time per page. Honest pages take 0.03 s per megabyte, and fetch cuts them at a few."""
+    from gossamer.parse.process.parser_start import ParserProcess
+
 MAX_WALL_S = 300
 """Wall-clock time per page, for parsers that wait. A busy machine needs far less for MAX_CPU_S."""
 MAX_DETAIL_CHARS = 200
@@ -73,9 +73,6 @@ LOWER = 5
 """By how much the child's priority is lower than that of its parent (nice(2)). So fetch tasks come
 first while pages are parsed ahead. Parent and child wait for each other, so it costs them nothing.
 """
-
-_ahead: list[subprocess.Popen[bytes]] = []
-"""Children that no parser uses yet."""
 
 _LENGTH_BYTES = 8
 _CPU = struct.Struct("<d")
@@ -107,21 +104,6 @@ def standing_parser(rules: Rules) -> GuardedParser:
     return parser
 
 
-def start_ahead() -> None:
-    """Start a child for this process's first parser, unless its settings are unusual."""
-    _ahead.append(_spawn(MAX_CPU_S, sandboxed=True))
-
-
-def _spawn(max_cpu_s: int, sandboxed: bool) -> subprocess.Popen[bytes]:
-    """Start a child, which then waits for the `Rules`."""
-    return start_python(
-        f"from {__name__} import main; main({max_cpu_s})",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=sandbox.environment(os.environ) if sandboxed else None,
-    )
-
-
 class GuardedParser:
     """`parse_page` in a child process with limits on time and memory.
 
@@ -141,7 +123,7 @@ class GuardedParser:
         self._rules = msgspec.msgpack.encode(rules)
         self._sandboxed = rules.sandbox
         self._answer = msgspec.msgpack.Decoder(ParsedPage)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ParserProcess | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -197,9 +179,8 @@ class GuardedParser:
             # A plugin's parser may fill in anything, and a process that was taken over even more.
             return _failed_page(f"the parser returned an invalid page: {error}")
 
-    def _start(self) -> subprocess.Popen[bytes] | _End:
-        usual = self._sandboxed and self._max_cpu_s == MAX_CPU_S
-        process = _ahead.pop() if usual and _ahead else _spawn(self._max_cpu_s, self._sandboxed)
+    def _start(self) -> ParserProcess | _End:
+        process = start_parser(self._max_cpu_s, sandboxed=self._sandboxed)
         with suppress(BrokenPipeError):
             _send(process.stdin, self._rules)
         if _receive(process.stdout) is None:
@@ -214,7 +195,7 @@ class GuardedParser:
         self._process = process
         return process
 
-    def _end(self, process: subprocess.Popen[bytes]) -> int:
+    def _end(self, process: ParserProcess) -> int:
         self._process = None
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
@@ -229,17 +210,26 @@ class GuardedParser:
 
 
 def main(max_cpu_s: int) -> None:
-    """Run the child process until the parent closes its end of the pipe, or dies."""
-    from gossamer.parse import page_parsing  # noqa: F401  # it takes long: before there are pages
+    """Run the child process, a new interpreter with pipes for standard input and output."""
+    prepare()
+    run(max_cpu_s, os.dup(0), os.dup(1))
 
+
+def prepare() -> None:
+    """Import what takes long, before there are pages."""
+    from gossamer.parse import page_parsing  # noqa: F401
+
+
+def run(max_cpu_s: int, source: int, target: int) -> None:
+    """Answer what comes from a pipe until the parent closes its other end, or dies."""
+    name_process("gossamer-parser")
     os.nice(LOWER)
     gc.freeze()
     gc.set_threshold(GARBAGE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and with it the pipe
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pipe = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with sys.stdin.buffer as pages, suppress(BrokenPipeError), os.fdopen(pipe, "wb") as answers:
+    os.dup2(2, 1)
+    with open(source, "rb") as pages, suppress(BrokenPipeError), open(target, "wb") as answers:
         if (frame := _receive(pages)) is not None:
             serve(msgspec.msgpack.decode(frame, type=Rules), max_cpu_s, pages, answers)
 
@@ -290,7 +280,7 @@ def _send(pipe: IO[bytes] | None, frame: bytes) -> None:
         pipe.flush()
 
 
-def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> bytearray | None:
+def _exchange(process: ParserProcess, page: bytes, until_s: float) -> bytearray | None:
     """Send a page; return the answer, or None if the process ended before.
 
     It trusts nothing that comes back, because the page may have taken over the process. Raises
@@ -314,7 +304,7 @@ def _exchange(process: subprocess.Popen[bytes], page: bytes, until_s: float) -> 
     return answer if len(answer) == length else None
 
 
-def _read_pipe(process: subprocess.Popen[bytes], pipe: int, size: int, until_s: float) -> bytearray:
+def _read_pipe(process: ParserProcess, pipe: int, size: int, until_s: float) -> bytearray:
     """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError and _TooLarge."""
     data = bytearray()
     while len(data) < size:
@@ -326,7 +316,7 @@ def _read_pipe(process: subprocess.Popen[bytes], pipe: int, size: int, until_s: 
     return data
 
 
-def _await_pipe(process: subprocess.Popen[bytes], pipe: int, event: int, until_s: float) -> None:
+def _await_pipe(process: ParserProcess, pipe: int, event: int, until_s: float) -> None:
     """Wait until a pipe is ready, or its other end is gone. Raises TimeoutError and _TooLarge."""
     watch, look_s = select.poll(), memory_limit.look_s()
     watch.register(pipe, event)
