@@ -16,7 +16,7 @@ from gossamer.cli.terminal import echo_json
 from gossamer.config import EngineConfig
 from gossamer.engine.address_space import COMMAND_BYTES, require_address_space
 from gossamer.engine.engine import Engine
-from gossamer.engine.pool import _portable_error
+from gossamer.engine.worker import _portable_error
 from gossamer.errors import EngineError, StoreError, UsageError
 from tests.support.command_line import gossamer
 

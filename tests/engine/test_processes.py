@@ -39,7 +39,10 @@ parser = GuardedParser(Rules())
 parser.parse(Page("http://a.example/", {}, b"<p>text"))
 pids = [parser._process.pid]
 """
-SERVER = "from gossamer.parse.process import parser_start; parser_start.start_ahead()"
+SERVER = """
+from gossamer.parse.process import guarded_parser, parser_start
+parser_start.start_ahead(guarded_parser.prepare)
+"""
 SEARCH = """
 from gossamer.serve.cluster.children import Children
 from gossamer.state.workspace import Workspace

@@ -263,7 +263,7 @@ def test_a_process_that_is_killed_while_it_starts(monkeypatch: pytest.MonkeyPatc
 def forking(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
     """A server from which parsers are forked, as those of workers are."""
     monkeypatch.setenv("WIKI_PASSWORD", "hunter2")
-    parser_start.start_ahead()
+    parser_start.start_ahead(guarded_parser.prepare)
     (server,) = parser_start._servers
     yield server
     parser_start._servers.clear()
@@ -308,7 +308,7 @@ def test_on_other_systems_a_process_that_was_started_ahead_serves_the_first_pars
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fork_server, "is_possible", lambda: False)
-    parser_start.start_ahead()
+    parser_start.start_ahead(guarded_parser.prepare)
     (ahead,) = parser_start._ahead
     with GuardedParser(Rules()) as first, GuardedParser(Rules()) as second:
         assert first.parse(page("<p>x")).text == second.parse(page("<p>x")).text == "x"

@@ -147,7 +147,7 @@ def crawl(
     alone = is_single()
     with pause_collections():  # what its workers need, too
         from gossamer.cli import crawl_run
-        from gossamer.engine import pool  # noqa: F401
+        from gossamer.engine import worker  # noqa: F401
     with started_ahead(prepare_worker, by_fork=alone):  # they import the rest while we import ours
         with pause_collections():
             from gossamer.engine.spark_client import import_client

@@ -25,9 +25,7 @@ Facts
 
 from __future__ import annotations
 
-import socket
 import threading
-import traceback
 import uuid
 from collections import Counter
 from contextlib import contextmanager
@@ -41,7 +39,6 @@ from pyspark import cloudpickle
 from gossamer.engine import worker_start
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
 from gossamer.errors import EngineError, GossamerError, WorkerDied
-from gossamer.storage.errors import out_of_memory, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -244,44 +241,3 @@ class _Worker:
         self.kill()
         self._process.wait()
         self._messages.close()
-
-
-def work(descriptor: int) -> None:
-    """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
-    messages = Messages(socket.socket(fileno=descriptor))
-    try:
-        while True:
-            fn = messages.receive()
-            try:
-                for batch in cloudpickle.loads(fn)(_pull_batches(messages)):
-                    data = encode_batch(batch)
-                    messages.send(b"batch")
-                    messages.send(data)
-            except Exception as error:  # noqa: BLE001  # the parent raises it
-                messages.send(b"error")
-                messages.send(_portable_error(error))
-            else:
-                messages.send(b"done")
-    except (EOFError, ConnectionError):
-        return  # the parent has closed the connection
-
-
-def _pull_batches(messages: Messages) -> Iterator[pa.RecordBatch]:
-    while True:
-        messages.send(b"next")
-        data = messages.receive()
-        if not data:
-            return
-        yield decode_batch(data)
-
-
-def _portable_error(error: Exception) -> bytes:
-    """Pickle an error for the parent: GossamerErrors unchanged, others as text with a traceback."""
-    if isinstance(error, OSError) and error.errno is not None:
-        error = system_error(error, "a task")
-    elif isinstance(error, MemoryError):
-        error = out_of_memory("a task")
-    if not isinstance(error, GossamerError):
-        text = "".join(traceback.format_exception(error)).rstrip()
-        error = EngineError("a task failed", text, "this is a bug in Gossamer: please report it")
-    return _dumps(error)

@@ -173,7 +173,7 @@ def end_unused(prepare: Callable[[], None] | None) -> None:
 
 def prepare_worker(prepare: bytes | None) -> None:
     """Do once, in a server, what workers would do when they start."""
-    from gossamer.engine import pool  # noqa: F401  # what all of them need
+    from gossamer.engine import worker  # noqa: F401  # what all of them need
     from gossamer.engine.lean_imports import forgo_pandas
 
     forgo_pandas()
@@ -191,11 +191,11 @@ def work_prepared(prepare: bytes | None, descriptor: int) -> None:
 
 def work(descriptor: int) -> None:
     """Run as a worker."""
-    from gossamer.engine import pool
+    from gossamer.engine import worker
 
     fork_server.name_process("gossamer-worker")
     _give_way()
-    pool.work(descriptor)
+    worker.work(descriptor)
 
 
 def _give_way() -> None:

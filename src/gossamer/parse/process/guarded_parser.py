@@ -180,7 +180,7 @@ class GuardedParser:
             return _failed_page(f"the parser returned an invalid page: {error}")
 
     def _start(self) -> ParserProcess | _End:
-        process = start_parser(self._max_cpu_s, sandboxed=self._sandboxed)
+        process = start_parser(run, self._max_cpu_s, sandboxed=self._sandboxed)
         with suppress(BrokenPipeError):
             _send(process.stdin, self._rules)
         if _receive(process.stdout) is None:

@@ -18,8 +18,11 @@ from gossamer.engine.processes import start_python
 from gossamer.parse.process import sandbox
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.engine.fork_server import Forked, ForkServer
 
+    Run = Callable[[int, int, int], None]
     ParserProcess = subprocess.Popen[bytes] | Forked
 
 MAX_CPU_S = 5
@@ -32,7 +35,7 @@ _ahead: list[subprocess.Popen[bytes]] = []
 """Processes that no parser uses yet."""
 
 
-def start_ahead() -> None:
+def start_ahead(prepare: Callable[[], None]) -> None:
     """Start what this process's first parser needs, unless its settings are unusual."""
     if fork_server.is_possible():
         _servers.append(fork_server.start_server(prepare, sandbox.environment(os.environ)))
@@ -40,21 +43,14 @@ def start_ahead() -> None:
         _ahead.append(_spawn(MAX_CPU_S, sandboxed=True))
 
 
-def start_parser(max_cpu_s: int, *, sandboxed: bool) -> ParserProcess:
+def start_parser(run: Run, max_cpu_s: int, *, sandboxed: bool) -> ParserProcess:
     """Start a process with pipes, which then waits for the `Rules`. Raises OSError."""
     if sandboxed and _servers:
         with suppress(EOFError, ConnectionError):  # the server was killed
-            return _fork(_servers[0], max_cpu_s)
+            return _fork(_servers[0], run, max_cpu_s)
         _servers.pop().end()
     usual = sandboxed and max_cpu_s == MAX_CPU_S
     return _ahead.pop() if usual and _ahead else _spawn(max_cpu_s, sandboxed=sandboxed)
-
-
-def prepare() -> None:
-    """Import the parsers."""
-    from gossamer.parse.process import guarded_parser
-
-    guarded_parser.prepare()
 
 
 def _spawn(max_cpu_s: int, *, sandboxed: bool) -> subprocess.Popen[bytes]:
@@ -66,10 +62,10 @@ def _spawn(max_cpu_s: int, *, sandboxed: bool) -> subprocess.Popen[bytes]:
     )
 
 
-def _fork(server: ForkServer, max_cpu_s: int) -> Forked:
+def _fork(server: ForkServer, run: Run, max_cpu_s: int) -> Forked:
     pages, answers = os.pipe(), os.pipe()
     try:
-        forked = server.fork(_run, [max_cpu_s], [pages[0], answers[1]], environment=None)
+        forked = server.fork(run, [max_cpu_s], [pages[0], answers[1]], environment=None)
     except BaseException:
         os.close(pages[1])
         os.close(answers[0])
@@ -79,9 +75,3 @@ def _fork(server: ForkServer, max_cpu_s: int) -> Forked:
         os.close(answers[1])
     forked.stdin, forked.stdout = open(pages[1], "wb"), open(answers[0], "rb")  # noqa: PTH123, SIM115  # pipes
     return forked
-
-
-def _run(max_cpu_s: int, pages: int, answers: int) -> None:
-    from gossamer.parse.process import guarded_parser
-
-    guarded_parser.run(max_cpu_s, pages, answers)
