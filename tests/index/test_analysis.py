@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, plain_analyzer
+from gossamer.index.format.analysis import (
+    OTHER,
+    STEMMERS,
+    analyzer_for,
+    plain_analyzer,
+    plain_words_of,
+    whitespace_analyzer,
+)
 from gossamer.index.format.page_keys import title_keys
 
 
@@ -90,3 +97,9 @@ def test_stop_words_tell_nothing(language: str, text: str, tells: bool) -> None:
 @given(st.sampled_from([*STEMMERS, OTHER]), st.text())
 def test_no_text_is_an_error_and_no_term_is_empty(language: str, text: str) -> None:
     assert all(analyzer_for(language).terms.analyze(text))
+
+
+@given(st.lists(st.text("aB1 _-\u0301é中—\n") | st.text()))
+def test_words_of_names_are_those_of_the_plain_analyzer(names: list[str]) -> None:
+    found = whitespace_analyzer().analyze(plain_words_of(names))
+    assert sorted(found) == sorted(plain_analyzer().analyze("\n".join(names)))
