@@ -181,9 +181,8 @@ class DocumentBuilder:
         parts = [*names, self._main_text, address]
         for part in parts:
             add_text("text", part)
-        joined = "\n".join(parts)
-        add_text("exact_form", joined)
-        self._add_code_and_parts("text", "code", marked_pieces(joined))
+            add_text("exact_form", part)
+        self._add_code_and_parts("text", "code", marked_pieces(parts))
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
             add_text("boilerplate", texts.boilerplate)

@@ -118,9 +118,10 @@ def all_pieces(text: str) -> Pieces:
     return Pieces((pieces,), pieces, pieces)
 
 
-def marked_pieces(text: str) -> Pieces:
-    """The pieces of a text of which terms may be made."""
-    raw = text.encode() + b" "  # so that the last byte is the first of a pair, too
+def marked_pieces(texts: Sequence[str]) -> Pieces:
+    """The pieces of some texts of which terms may be made."""
+    # There is a space behind the last byte, so that it is the first of a pair, too.
+    raw = b" ".join([*map(str.encode, texts), b""])
     found, sizes = np.empty(SECTIONS * len(raw), np.uint8), np.empty(SECTIONS, np.int64)
     _write_pieces(raw, *MARK_TABLES, SECTION_KINDS, MAX_PIECES, _KEY, found, sizes)
     sections = [
