@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 from gossamer.native import TEXT_DEFINITIONS, TEXTS
 from gossamer.parse.html import lines
 from gossamer.parse.maintext import threads
+from gossamer.parse.step import page_writer
+from gossamer.web import directions
 
-DEFINED_IN = (lines, threads)
+DEFINED_IN = (directions, lines, page_writer, threads)
 compiled_only = pytest.mark.skipif(TEXTS is None, reason="not compiled")
 
 
-def both(name: str, argument: Any) -> Any:
-    found = getattr(TEXTS, name)(argument)
-    assert found == TEXT_DEFINITIONS[name](argument)
+def both(name: str, *arguments: Any) -> Any:
+    found = getattr(TEXTS, name)(*arguments)
+    assert found == TEXT_DEFINITIONS[name](*arguments)
     return found
 
 
@@ -51,9 +53,41 @@ def test_stamps(texts: list[str]) -> None:
 
 
 @compiled_only
+@given(st.text("a\xe9\u2029\u202a\u202e\u202f\u2065\u2066\u2069\u206a\U0001202a"))
+def test_overrides(text: str) -> None:
+    both("has_overrides", text)
+
+
+LINES = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "あ", "\0", "😀"])).map("\n".join)
+
+
+@compiled_only
+@given(LINES, LINES)
+@example("", "")
+@example("a\nb\na\n\nc", "b\n")
+def test_lines_outside(text: str, other: str) -> None:
+    both("lines_outside", text, other)
+
+
+@compiled_only
+@pytest.mark.parametrize("texts", [("a\ud800", "a"), ("a", "\udfff")])
+def test_lines_with_surrogates_are_refused(texts: tuple[str, str]) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        getattr(TEXTS, "lines_outside")(*texts)  # noqa: B009  # it may be None
+
+
+@compiled_only
 @pytest.mark.parametrize(
-    ("name", "argument"), [("fold_lines", b"a"), ("find_stamps", "a"), ("find_stamps", [b"a"])]
+    ("name", "arguments"),
+    [
+        ("fold_lines", (b"a",)),
+        ("find_stamps", ("a",)),
+        ("find_stamps", ([b"a"],)),
+        ("has_overrides", (b"a",)),
+        ("lines_outside", ("a",)),
+        ("lines_outside", ("a", b"a")),
+    ],
 )
-def test_other_types_are_refused(name: str, argument: Any) -> None:
+def test_other_types_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match=name):
-        getattr(TEXTS, name)(argument)
+        getattr(TEXTS, name)(*arguments)

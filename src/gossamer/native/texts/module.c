@@ -5,6 +5,8 @@
 static PyMethodDef methods[] = {
     {"fold_lines", fold_lines, METH_O, NULL},
     {"find_stamps", find_stamps, METH_O, NULL},
+    {"has_overrides", has_overrides, METH_O, NULL},
+    {"lines_outside", (PyCFunction)(void (*)(void))lines_outside, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from gossamer.native import native_text
 from gossamer.parse.parsed_page import Link
 from gossamer.parse.reading.type_sniffing import essence
 from gossamer.parse.step.link_rewriting import LinkRewriter
@@ -208,8 +209,17 @@ def main_and_boilerplate(text: str | None, main: str | None) -> tuple[str | None
     """Return the main text, and the lines of the text that are not in it, each once."""
     if main is None:
         return text, None
-    lines, inside = dict.fromkeys((text or "").split("\n")), {"", *main.split("\n")}
-    return main, "\n".join([line for line in lines if line not in inside])
+    return main, lines_outside(text or "", main)
+
+
+@native_text
+def lines_outside(text: str, other: str) -> str:
+    """Return the lines of a text that are neither empty nor in the other one, each once.
+
+    No text has surrogates: the answer of a parser would be invalid. In C, they raise an error.
+    """
+    lines, inside = dict.fromkeys(text.split("\n")), {"", *other.split("\n")}
+    return "\n".join([line for line in lines if line not in inside])
 
 
 def _ms(instant: datetime | None) -> int | None:
