@@ -6,11 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.index.format.analysis import camel_parts, whitespace_analyzer
+from gossamer.index.format.analysis import analyzer_for, camel_parts, whitespace_analyzer
 from gossamer.index.format.exact_form import (
     MAX_CAMEL_CASE,
     MAX_PIECES,
     code_in,
+    different_words,
+    join_texts,
     marked_pieces,
     pieces_of,
     split_unspaced,
@@ -19,13 +21,13 @@ from gossamer.index.format.exact_form import (
 
 
 def code_terms(text: str) -> list[str]:
-    code = " ".join(map(code_in, marked_pieces([text]).code))
+    code = " ".join(map(code_in, marked_pieces(join_texts([text])).code))
     terms: list[str] = whitespace_analyzer().analyze(code)
     return terms
 
 
 def camel_case(text: str) -> list[str]:
-    return list(split_words(marked_pieces([text]).camel_case))
+    return list(split_words(marked_pieces(join_texts([text])).camel_case))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,9 @@ def test_words_in_camel_case_are_split_once() -> None:
 
 
 def test_the_pieces_of_a_page_are_bounded() -> None:
-    pieces = marked_pieces([f"aB{number}" for number in range(MAX_PIECES + 9)]).camel_case
+    pieces = marked_pieces(
+        join_texts([f"aB{number}" for number in range(MAX_PIECES + 9)])
+    ).camel_case
     assert len(pieces.split()) == MAX_PIECES
     assert len(list(split_words(pieces))) == MAX_CAMEL_CASE
 
@@ -102,15 +106,29 @@ TEXT = st.one_of(st.text(), st.lists(st.one_of(PIECE, st.text(UNSPACED))).map(" 
 @given(TEXT)
 @example("a_b é\u00a0a_b a_b")
 def test_marked_pieces_have_all_terms_of_a_text(text: str) -> None:
-    pieces, marked = pieces_of(text), marked_pieces([text])
+    pieces, marked = pieces_of(text), marked_pieces(join_texts([text]))
     assert sorted(" ".join(map(code_in, marked.code)).split()) == sorted(code_in(pieces).split())
     assert list(split_words(marked.camel_case)) == list(split_words(pieces))
     assert list(split_unspaced(marked.unspaced)) == list(split_unspaced(pieces))
 
 
+WORDS = st.text("aB1 _-.'’“\u0301İéßσΣ中\u00a0\n") | st.text()
+
+
+@given(st.lists(WORDS), st.sampled_from(["en", "tr", "pt", "de"]))
+def test_different_words_have_all_terms_of_texts(texts: list[str], language: str) -> None:
+    analyzer = analyzer_for(language).exact_form
+    found = analyzer.analyze(different_words(join_texts(texts)))
+    assert {*found} == {term for text in texts for term in analyzer.analyze(text)}
+
+
+def test_different_words_are_listed_once() -> None:
+    assert different_words(join_texts(["The C++ of the", "THE é of É c"])) == "the c of é É"
+
+
 def test_pieces_of_prose_are_not_marked() -> None:
     prose = 'Plain prose, (with) 3.14 and 10:30; it isn\'t "code". Ça va? HTML.'
-    assert marked_pieces([prose]) == ([], "", "")
+    assert marked_pieces(join_texts([prose])) == ([], "", "")
 
 
 @given(st.text())

@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format import exact_form
+from gossamer.native import DEFINITIONS, LOOPS
 from tests.support.native_loops import both, compiled_only
 
 CODE = st.text("aB1_.,:;-+#*&<>[]{}'/~^=@|!?$%\\\n") | st.text(st.characters(codec="ascii"))
@@ -35,3 +36,26 @@ def test_many_different_pieces() -> None:
 def test_code(pieces: str) -> None:
     room = exact_form.CODE_ROOM * len(pieces)
     both("write_code", pieces.encode(), np.zeros(room, np.uint8))
+
+
+def words_of(text: bytes) -> bytes:
+    """The words of a text, which both loops agree about. What is behind them is of no interest."""
+    found = []
+    for run in (DEFINITIONS["write_words"], LOOPS.write_words):  # type: ignore[union-attr]
+        words = bytearray(len(text))
+        size = run(text, 5, words)
+        found.append(bytes(words[:size]))
+    assert found[0] == found[1]
+    return found[0]
+
+
+@compiled_only
+@given(st.binary() | st.lists(CODE | st.text("é中\u00a0 aBaB_")).map(" ".join).map(str.encode))
+def test_words(text: bytes) -> None:
+    words_of(text)
+
+
+@compiled_only
+def test_many_different_words() -> None:
+    words = words_of(" ".join(f"A{n % 3_000}" for n in range(4_000)).encode())
+    assert words.split() == [b"a%d" % n for n in range(3_000)]

@@ -426,6 +426,7 @@ REFUSED = [
     ("write_pieces", (b"  ", *TABLES, 9, 0, *SECTIONS)),
     ("write_code", ("é".encode(), np.zeros(9, np.uint8))),
     ("write_code", (b"_a b_", BYTES)),
+    ("write_words", (b"abc", 0, BYTES)),
     ("pull_votes", (9, np.array([1, 1], np.uint32), np.array([0, 9], np.uint32), ORDER, FLOATS,
                     FLOATS)),
     ("hash_letters", (UINT32, UINT32[:0], FLAGS, UINT64, UINT64)),

@@ -1,4 +1,4 @@
-/* Pieces of a text that may have code, and the code in them: gossamer/index/format/exact_form.py
+/* Pieces of a text that may have code, the code in them, and the words of a text: gossamer/index/format/exact_form.py
    has the definitions in Python, with regular expressions, and says what code is. */
 
 #include "loops.h"
@@ -9,16 +9,18 @@ static const char NO_ROOM[] = "more than there is room for";
 
 /* ---- pieces ---- */
 
-enum { SECTIONS = 4, FIRST_SLOTS = 512 };
+enum { SECTIONS = 4, FIRST_SLOTS = 2048 };
 
 /* The different pieces so far, in a table with open addressing. Their hashes depend on a key, which
    nobody knows who could write a text whose pieces come to one place. */
 typedef struct {
+    uint64_t start; /* the first bytes, which are all of most words */
     uint32_t hash;
     int32_t begin, size; /* size 0: free */
 } Slot;
 
 typedef struct {
+    Bytes in; /* where pieces begin */
     Slot *slots;
     uint32_t mask;
     int64_t count;
@@ -31,36 +33,51 @@ static inline uint64_t fold(uint64_t one, uint64_t other)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint32_t hash_of(const uint8_t *at, int64_t size, uint64_t key)
+/* Up to 8 bytes, of `size` that are left. */
+static inline uint64_t load(Bytes in, int64_t begin, int64_t size)
 {
-    uint64_t hash = key ^ (uint64_t)size;
-    for (; size > 0; at += 8, size -= 8) {
-        uint64_t word = 0;
-        memcpy(&word, at, (size_t)least(size, 8));
-        hash = fold(hash ^ word ^ 0x9E3779B97F4A7C15u, key | 1);
+    uint64_t word = 0;
+    if (begin + 8 > in.size) {
+        memcpy(&word, in.at + begin, (size_t)least(size, 8));
+        return word;
     }
-    return (uint32_t)(hash ^ hash >> 32);
+    memcpy(&word, in.at + begin, 8);
+    return size < 8 ? word & (((uint64_t)1 << 8 * size) - 1) : word;
 }
 
-static Slot *slot_of(const Pieces *pieces, const uint8_t *text, Slot piece)
+static inline Slot make_slot(const Pieces *pieces, int64_t begin, int64_t size)
+{
+    uint64_t start = load(pieces->in, begin, size), hash = pieces->key ^ (uint64_t)size;
+    for (int64_t at = begin, left = size; left > 0; at += 8, left -= 8)
+        hash = fold(hash ^ load(pieces->in, at, left) ^ 0x9E3779B97F4A7C15u, pieces->key | 1);
+    return (Slot){start, (uint32_t)(hash ^ hash >> 32), (int32_t)begin, (int32_t)size};
+}
+
+static inline Slot *slot_of(const Pieces *pieces, Slot piece)
 {
     for (uint32_t n = piece.hash;; n++) {
         Slot *slot = &pieces->slots[n & pieces->mask];
         if (slot->size == 0 ||
-            (slot->hash == piece.hash && slot->size == piece.size &&
-             memcmp(text + slot->begin, text + piece.begin, (size_t)piece.size) == 0))
+            (slot->hash == piece.hash && slot->size == piece.size && slot->start == piece.start &&
+             (piece.size <= 8 || memcmp(pieces->in.at + slot->begin, pieces->in.at + piece.begin,
+                                        (size_t)piece.size) == 0)))
             return slot;
     }
 }
 
-static bool grow(Pieces *pieces, const uint8_t *text, uint32_t slots)
+static bool has_room(Pieces *pieces)
 {
-    Pieces larger = {calloc(slots, sizeof(Slot)), slots - 1, pieces->count, pieces->key};
+    if (pieces->slots != NULL && 2 * pieces->count <= pieces->mask)
+        return true;
+    uint32_t slots = pieces->slots != NULL ? 2 * (pieces->mask + 1) : FIRST_SLOTS;
+    Pieces larger = *pieces;
+    larger.slots = calloc(slots, sizeof(Slot));
+    larger.mask = slots - 1;
     if (larger.slots == NULL)
         return false;
     for (uint32_t n = 0; pieces->slots != NULL && n <= pieces->mask; n++)
         if (pieces->slots[n].size)
-            *slot_of(&larger, text, pieces->slots[n]) = pieces->slots[n];
+            *slot_of(&larger, pieces->slots[n]) = pieces->slots[n];
     free(pieces->slots);
     *pieces = larger;
     return true;
@@ -82,9 +99,7 @@ static const char *write_pieces(const Value *given, Found *found)
     if (kinds.size != SECTIONS - 1 || sizes.size != SECTIONS || to.size != SECTIONS * text.size)
         return "arrays of other sizes";
     memset(sizes.at, 0, SECTIONS * sizeof *sizes.at);
-    Pieces pieces = {NULL, 0, 0, (uint64_t)given[7].number};
-    if (!grow(&pieces, text.at, FIRST_SLOTS))
-        return NO_MEMORY;
+    Pieces pieces = {text, NULL, 0, 0, (uint64_t)given[7].number};
     for (int64_t at = 0; at < text.size && pieces.count < most; at++) {
         if (at + 1 == text.size || !(first[text.at[at]] & second[text.at[at + 1]]) ||
             is_space[text.at[at]])
@@ -101,16 +116,15 @@ static const char *write_pieces(const Value *given, Found *found)
         if (!marks)
             continue;
         int64_t size = at - begin;
-        Slot piece = {hash_of(text.at + begin, size, pieces.key), (int32_t)begin, (int32_t)size};
-        Slot *slot = slot_of(&pieces, text.at, piece);
-        if (slot->size)
-            continue;
-        *slot = piece;
-        if (2 * ++pieces.count > pieces.mask &&
-            !grow(&pieces, text.at, 2 * (pieces.mask + 1))) {
+        if (!has_room(&pieces)) {
             free(pieces.slots);
             return NO_MEMORY;
         }
+        Slot piece = make_slot(&pieces, begin, size), *slot = slot_of(&pieces, piece);
+        if (slot->size)
+            continue;
+        *slot = piece;
+        pieces.count++;
         for (int section = 0; section < SECTIONS; section++) {
             bool is_other = section == 1;
             bool belongs = kinds.at[section ? section - 1 : 0] & marks;
@@ -311,8 +325,48 @@ static const char *write_code(const Value *given, Found *found)
     return NULL;
 }
 
+/* ---- words ---- */
+
+static const char *write_words(const Value *given, Found *found)
+{
+    Bytes text = bytes_of(given[0]), to = bytes_of(given[2]);
+    if (to.size < text.size || text.size > INT32_MAX)
+        return NO_ROOM;
+    uint8_t small[BYTES] = {0}; /* of what is part of a word */
+    for (int byte = 0; byte < BYTES; byte++)
+        if (byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z'))
+            small[byte] = (uint8_t)byte;
+        else if (byte >= 'A' && byte <= 'Z')
+            small[byte] = (uint8_t)(byte + 'a' - 'A');
+    Pieces words = {to, NULL, 0, 0, (uint64_t)given[1].number};
+    int64_t size = 0;
+    for (int64_t at = 0; at < text.size; at++) {
+        int64_t begin = size + (size > 0), end = begin;
+        while (at < text.size && small[text.at[at]])
+            to.at[end++] = small[text.at[at++]];
+        if (end == begin)
+            continue;
+        if (!has_room(&words)) {
+            free(words.slots);
+            return NO_MEMORY;
+        }
+        Slot word = make_slot(&words, begin, end - begin), *slot = slot_of(&words, word);
+        if (slot->size)
+            continue;
+        *slot = word;
+        words.count++;
+        if (size)
+            to.at[size] = ' ';
+        size = end;
+    }
+    free(words.slots);
+    found->numbers[0] = size;
+    return NULL;
+}
+
 const Loop CODE_LOOPS[] = {
     {"write_pieces", "BBBBBBiiB+N+", "", write_pieces},
     {"write_code", "BB+", "i", write_code},
+    {"write_words", "BiB+", "i", write_words},
     {NULL, NULL, NULL, NULL},
 };

@@ -24,6 +24,8 @@ from gossamer.index.format.analysis import (
 from gossamer.index.format.exact_form import (
     all_pieces,
     code_in,
+    different_words,
+    join_texts,
     marked_pieces,
     split_parts,
 )
@@ -181,8 +183,10 @@ class DocumentBuilder:
         parts = [*names, self._main_text, address]
         for part in parts:
             add_text("text", part)
-            add_text("exact_form", part)
-        self._add_code_and_parts("text", "code", marked_pieces(parts))
+        raw = join_texts(parts)
+        if not self._splits_unspaced:  # else words have no second form
+            add_text("exact_form", different_words(raw))
+        self._add_code_and_parts("text", "code", marked_pieces(raw))
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
             add_text("boilerplate", texts.boilerplate)

@@ -15,8 +15,8 @@ A shard is a folder, and each language in it has an index of its own below (`ana
           are runs of scripts without spaces if the language's words are not split there.
           `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
           the words of title, headings and anchors without stemming, for spelling. `exact_form` has
-          the words of `text` without stemming, and `code` its code; `title_exact_form` and
-          `title_code` have those of the title (`exact_form.py`)
+          the words of `text` without stemming, each once, and `code` its code;
+          `title_exact_form` and `title_code` have those of the title (`exact_form.py`)
   values  date_ms (published, else modified), its year, fetched_ms, key (see `page_keys.py`), and
           static_rank (PageRank divided by its mean, when the page was written)
   stored  stored_document: the fields of a result (`stored_document.py`)
