@@ -41,12 +41,14 @@ static bool add_line(Table *table, Line line)
     return true;
 }
 
+/* Of those that are not empty. */
 static size_t count_lines(const char *at, const char *end)
 {
-    size_t count = 1;
-    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        at++;
-        count++;
+    size_t count = 0;
+    for (const char *stop; at < end; at = stop + 1) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop == NULL ? end : stop;
+        count += stop > at;
     }
     return count;
 }
@@ -54,22 +56,22 @@ static size_t count_lines(const char *at, const char *end)
 static PyObject *outside(const char *text, const char *text_end, const char *other,
                          const char *other_end)
 {
-    size_t lines = count_lines(text, text_end) + count_lines(other, other_end) + 1, size = 1;
-    while (size < 2 * lines)
+    size_t lines = count_lines(text, text_end) + count_lines(other, other_end), size = 1;
+    while (size <= 2 * lines)
         size *= 2;
     Table table = {PyMem_Calloc(size, sizeof(Line)), size - 1, PyHash_GetFuncDef()->hash};
     char *found = PyMem_Malloc((size_t)(text_end - text) + 1), *end = found;
     PyObject *result = NULL;
     if (table.slots != NULL && found != NULL) {
-        add_line(&table, (Line){"", 0, table.hash("", 0)});
-        for (const char *at = other; at <= other_end;) {
+        for (const char *at = other; at < other_end;) {
             Line line = line_at(&table, at, other_end);
-            add_line(&table, line);
+            if (line.size > 0)
+                add_line(&table, line);
             at += line.size + 1;
         }
-        for (const char *at = text; at <= text_end;) {
+        for (const char *at = text; at < text_end;) {
             Line line = line_at(&table, at, text_end);
-            if (add_line(&table, line)) {
+            if (line.size > 0 && add_line(&table, line)) {
                 if (end > found)
                     *end++ = '\n';
                 memcpy(end, line.at, (size_t)line.size);
