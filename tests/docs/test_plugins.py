@@ -10,7 +10,7 @@ import pytest
 
 from gossamer import plugins
 from gossamer.parse import Link, parse_response
-from gossamer.parse.parsers import installed_parsers
+from gossamer.parse.installed_parsers import installed_parsers
 from gossamer.rules import filters
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.order.page_scores import score_pages

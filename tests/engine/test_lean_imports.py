@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -42,3 +43,42 @@ def test_the_collector_is_on_again_after_an_error() -> None:
         assert gc.isenabled()
     finally:
         gc.unfreeze()
+
+
+POSTPONED = """
+import sys
+import types
+from gossamer.engine.lean_imports import postpone_pandas
+from gossamer.engine.spark_client import import_client
+
+def is_imported():
+    return "pandas.core" in sys.modules
+
+postpone_pandas()
+import_client()
+from pyspark.sql.connect import session
+import pandas
+DataFrame = pandas.DataFrame
+print(is_imported(), isinstance([], DataFrame), pandas.__version__ > "2", is_imported())
+"""
+USES = {
+    "the name of a class": "isinstance(DataFrame({'n': [1]}), DataFrame)",
+    "a method of it": "isinstance(DataFrame.from_dict({'n': [1]}), session.pd.DataFrame)",
+    "a class of its own": "isinstance(types.new_class('Own', (DataFrame,))(), DataFrame)",
+    "a constant": "pandas.NA is __import__('pandas').NA",
+    "a function": "session.is_datetime64_dtype(pandas.Series(pandas.to_datetime(['2026-11-29'])))",
+    "a name": "__import__('pandas', fromlist=['NA']).NA is pandas.NA",
+    "a module": "__import__('pandas.core.frame').DataFrame is pandas.core.frame.DataFrame",
+}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("use", USES)
+def test_pandas_is_imported_when_somebody_uses_it(use: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{POSTPONED}\nprint({USES[use]}, is_imported())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["False False True False", "True True"]

@@ -20,7 +20,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.errors import EngineError, StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
-from gossamer.parse.parsers import rules_of
+from gossamer.parse.page_rules import rules_of
 from gossamer.parse.step import parse_ahead as parsing_ahead
 from gossamer.parse.step import parse_task
 from gossamer.parse.step.planning import create_job

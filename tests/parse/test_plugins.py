@@ -11,8 +11,8 @@ import pytest
 from gossamer import parse
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse import Rules
+from gossamer.parse.installed_parsers import installed_parsers
 from gossamer.parse.parsed_page import Page, ParsedPage
-from gossamer.parse.parsers import installed_parsers
 from gossamer.parse.process.guarded_parser import GuardedParser
 from tests.support.stored_rounds import HOME, Fetched, store_round
 

@@ -14,8 +14,9 @@ from msgspec import structs
 from gossamer import parse
 from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError
-from gossamer.parse.html.site_rules import MAX_VALUES, read_site_rules, sites_of
+from gossamer.parse.html.site_rules import MAX_VALUES, read_site_rules
 from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.page_rules import sites_of
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules, SiteRule
 from gossamer.parse.process.guarded_parser import GuardedParser
 from tests.support.stored_rounds import HOME, Fetched, store_round, table

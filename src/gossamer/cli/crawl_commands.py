@@ -129,7 +129,7 @@ def crawl(
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
     from gossamer.engine.fork_server import is_single
-    from gossamer.engine.lean_imports import pause_collections
+    from gossamer.engine.lean_imports import pause_collections, postpone_pandas
     from gossamer.engine.worker_start import started_ahead
     from gossamer.flow.worker_preparation import prepare_worker
 
@@ -152,6 +152,7 @@ def crawl(
         with pause_collections():
             from gossamer.engine.spark_client import import_client
 
+            postpone_pandas()
             import_client()
         asked = crawl_run.Asked(
             urls=urls or (),

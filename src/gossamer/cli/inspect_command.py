@@ -96,7 +96,7 @@ def _rules_for_inspection(work: Workspace | None, file: str | None) -> Rules:
     """The rules of a crawl, or the defaults without one. Raises ConfigError."""
     from gossamer.config import Config
     from gossamer.parse.html.site_rules import read_site_rules
-    from gossamer.parse.parsers import rules_of
+    from gossamer.parse.page_rules import rules_of
 
     sites = None if file is None else read_site_rules(Path(file))
     return (

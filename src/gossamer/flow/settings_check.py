@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gossamer.config import listed, reveal_secrets
 from gossamer.errors import ConfigError
 from gossamer.links.rank.trust import read_lists
+from gossamer.parse.page_rules import sites_of
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.rules.filters import Allow, Deny
 from gossamer.schedule.focus import fitness
@@ -58,13 +59,6 @@ def _check_schemes(work: Workspace) -> None:
             FileFetcher(work.config.fetch, work.config.urls)
 
 
-def _check_site_rules(work: Workspace) -> None:
-    if work.config.parse.site_rules:
-        from gossamer.parse.html.site_rules import sites_of
-
-        sites_of(work.config.parse, work.root)
-
-
 CHECKS: tuple[Callable[[Workspace], object], ...] = (
     crawl_rules.rules_in_force,
     fitness.check,
@@ -73,6 +67,6 @@ CHECKS: tuple[Callable[[Workspace], object], ...] = (
     lambda work: Deny(work.config.filter.deny),
     _check_sites,
     _check_schemes,
-    _check_site_rules,
+    lambda work: sites_of(work.config.parse, work.root),
     lambda work: read_lists(work, "page"),
 )

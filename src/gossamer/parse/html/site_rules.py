@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,11 +28,11 @@ from gossamer.parse.reading.dates import CLOCK_ERROR, parse_day
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
+    from pathlib import Path
     from typing import TypeVar
 
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-    from gossamer.config import ParseConfig
     from gossamer.parse.parsed_page import Page, ParsedPage, Rules
 
     Found = TypeVar("Found")
@@ -48,11 +47,6 @@ REMEDY = "see docs/parsing.md"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _URL = re.compile(r"(?:\*|[a-z*][a-z0-9+.*-]*://[^/A-Z]*(?:/|\*$))[^\s#]*")
 """Patterns that a normalised URL can match: a scheme, a host in lower case, a path, no fragment."""
-
-
-def sites_of(config: ParseConfig, root: str) -> tuple[SiteRule, ...]:
-    """Return the site rules of the crawl in the folder `root`. Raises ConfigError."""
-    return read_site_rules(Path(root, config.site_rules)) if config.site_rules else ()
 
 
 def read_site_rules(path: Path) -> tuple[SiteRule, ...]:

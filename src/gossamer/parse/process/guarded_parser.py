@@ -239,7 +239,7 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
 
     Raises BrokenPipeError if the other end was closed before an answer.
     """
-    from gossamer.parse.parsers import installed_parsers  # the parent needs no parsers
+    from gossamer.parse.installed_parsers import installed_parsers  # the parent needs no parsers
 
     try:
         installed_parsers()

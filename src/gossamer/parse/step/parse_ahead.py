@@ -38,7 +38,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.errors import StoreError
-from gossamer.parse.parsers import rules_of
+from gossamer.parse.page_rules import rules_of
 from gossamer.parse.step.cpu_budget import SPENT
 from gossamer.parse.step.job import Early, Job, Share
 from gossamer.parse.step.parse_task import parse_share

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
-from gossamer.parse.parsers import rules_of
+from gossamer.parse.page_rules import rules_of
 from gossamer.parse.process import sandbox
 from gossamer.parse.step.body_copies import moving
 from gossamer.parse.step.job import Job, Share
