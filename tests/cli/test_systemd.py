@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,3 +61,26 @@ def test_a_listener_that_is_busy_is_not_waited_for(systemd: Systemd) -> None:
     for _ in range(10_000):  # more than fit into its queue
         supervisor.tell(STATUS="busy")
     assert systemd.received() == {"STATUS": "busy"}
+
+
+SHARING = """
+import os, signal
+from gossamer.cli.systemd_notification import tree_bytes
+
+filled = b"x" * 200_000_000
+before = tree_bytes()
+child = os.fork()
+if not child:
+    signal.pause()
+both = tree_bytes()
+os.kill(child, signal.SIGKILL)
+print(before > len(filled), both < 1.5 * before)
+"""
+
+
+@pytest.mark.server
+def test_memory_that_a_process_shares_with_its_child_counts_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SHARING], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True True\n"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -60,11 +61,17 @@ class SystemdNotifier:
 
 
 def tree_bytes() -> int:
-    """Resident memory of this process and its descendants; what they share counts for each."""
+    """Memory of this process and its descendants. Linux counts what they share once.
+
+    Workers share much, as they are forked from a server.
+    """
     total = 0
     for each in _process_tree():
         with suppress(psutil.NoSuchProcess):
-            total += each.memory_info().rss
+            if sys.platform == "linux":
+                total += each.memory_full_info().pss
+            else:
+                total += each.memory_info().rss
     return total
 
 
