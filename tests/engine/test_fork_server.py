@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -156,6 +157,15 @@ def test_a_process_with_threads_is_not_single() -> None:
     assert not fork_server.is_single()
     over.set()
     thread.join()
+
+
+def test_a_kernel_without_pidfds_has_no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    assert fork_server.is_possible()
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    assert not fork_server.is_possible.__wrapped__()
 
 
 FORKING = """

@@ -37,7 +37,7 @@ import sys
 import traceback
 import warnings
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.engine.lean_imports import pause_collections
@@ -146,9 +146,18 @@ class ForkServer:
             self._wait()
 
 
+@cache
 def is_possible() -> bool:
-    """Whether this system can have servers."""
-    return sys.platform == "linux" and hasattr(os, "pidfd_open")
+    """Whether this system can have servers: older kernels, and some filters, refuse pidfds."""
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
+        with suppress(OSError):
+            pidfd = os.pidfd_open(os.getpid())
+            try:
+                signal.pidfd_send_signal(pidfd, 0)
+            finally:
+                os.close(pidfd)
+            return True
+    return False
 
 
 def is_single() -> bool:
