@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.config import EngineConfig
-from gossamer.engine import engine as engine_module
-from gossamer.engine import spark_client
+from gossamer.engine import sail, spark_client
 from gossamer.engine.engine import Engine, engine_errors
 from gossamer.engine.priorities import NICE
 from gossamer.errors import EngineError, StoreFull
@@ -154,10 +153,10 @@ def test_a_server_that_is_not_there_is_an_error_that_names_it() -> None:
 _ALONE = r"""
 import os
 from gossamer.config import EngineConfig
-from gossamer.engine import engine as engine_module
+from gossamer.engine import sail
 from gossamer.engine.engine import Engine
 
-engine_module.SLOW_START_S = 600  # on a busy machine it takes long
+sail.SLOW_START_S = 600  # on a busy machine it takes long
 with Engine(EngineConfig(workers=2, memory_gb=0.05)) as engine:
     assert not [name for name in os.environ if name.startswith("SAIL_")]
     assert os.environb[b"CAFE"] == b"caf\xe9"
@@ -300,13 +299,15 @@ def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> Non
 def test_the_embedded_server_keeps_a_session_as_long_as_it_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A fetch of many hours is a single request. With a second, a longer one comes to nothing."""
-    assert engine_module.SESSION_S > 365 * 86_400
-    monkeypatch.setattr(engine_module, "SESSION_S", 1)
+    """A query of many hours is a single request. With a second, a longer one comes to nothing."""
+    assert sail.SESSION_S > 365 * 86_400
+    monkeypatch.setattr(sail, "SESSION_S", 1)
     engine = Engine(EngineConfig(workers=1))
     try:
-        with pytest.raises(EngineError, match=r"is not running|without an answer"):
-            engine.map_tasks([2.0, 0.0], linger, SCHEMA, DDL)
+        numbers = engine.spark.range(0, 2, 1, 2)
+        rows = engine.map_partitions(numbers, linger, "n long")
+        with pytest.raises(EngineError, match=r"is not running|without an answer"), engine_errors():
+            rows.collect()
     finally:
         engine.stop()
 
@@ -327,11 +328,11 @@ class Terminal(StringIO):
 
 def test_a_slow_start_prints_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", slow := Terminal())
-    with engine_module._message_when_slow(0):
+    with sail._message_when_slow(0):
         assert slow.has_line.wait(60)
     assert slow.getvalue() == "starting the engine…\n"
     monkeypatch.setattr("sys.stderr", quick := Terminal())
-    with engine_module._message_when_slow(60):
+    with sail._message_when_slow(60):
         pass
     assert quick.getvalue() == ""
 

@@ -114,7 +114,14 @@ def test_no_engine_starts_with_a_port_that_is_open(monkeypatch: pytest.MonkeyPat
         raise OSError(errno.EINVAL, "Invalid argument")
 
     monkeypatch.setattr(seccomp, "install", refuse)
-    with pytest.raises(EngineError, match=r"run code as you: Invalid argument\n  → use Linux"):
+    refused = pytest.raises(EngineError, match=r"run code as you: Invalid argument\n  → use Linux")
+    with Engine(EngineConfig(workers=1)) as engine, refused:
+        engine.spark.sql("select 1").collect()
+
+
+def test_a_crawl_learns_at_once_that_no_engine_could_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seccomp, "can_notify", lambda: False)
+    with pytest.raises(EngineError, match=r"tell us who connects\n  → use Linux"):
         Engine(EngineConfig(workers=1))
 
 

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gossamer.engine.small import hashes
 from gossamer.index.format import exact_form
 from gossamer.links.bvgraph import adoption
 from gossamer.links.bvgraph.codes import BROKEN
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 DEFINED_IN = (
     *(adoption, arc_sorting, centrality, components, hosts, hyperball, kernels, name_arrays),
     *(numbering, overlay),
-    *(exact_form, ngrams, reachability_proof, sketches),
+    *(exact_form, hashes, ngrams, reachability_proof, sketches),
 )
 SIZES = st.sampled_from([np.int32, np.int64])
 STEP = 4

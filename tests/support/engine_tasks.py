@@ -36,7 +36,7 @@ def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"n": [2 * n for n in batch.column(0).to_pylist()]})
 
 
-def linger(seconds: float) -> Iterator[dict[str, Any]]:
-    """Takes so long."""
-    Event().wait(seconds)
-    yield from tell("linger")
+def linger(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Takes two seconds."""
+    Event().wait(2)
+    yield from double(batches)

@@ -1,17 +1,15 @@
 """The batch engine: Spark's DataFrame API over Spark Connect, on one of two engines.
 
-`local` starts Sail inside this process; `sc://host:port` reaches Apache Spark (or Sail) on a
-cluster. Steps use a Spark session, `map_partitions` and `map_tasks`, which are the same on both.
+`local` runs them inside this process, with Sail; `sc://host:port` reaches Apache Spark (or Sail) on
+a cluster. Steps use a Spark session, `map_partitions` and `map_tasks`, which are the same on both.
 
 Facts (Sail 0.7): Python functions run in threads of the engine's own process, under one GIL, so
 CPU-bound Python gains nothing from more partitions. Therefore `map_partitions` passes Arrow
 batches to a pool of processes there. On Spark, whose executors are processes already, it is plain
 `mapInArrow`. `spark.range(0, n, 1, n)` has one row per partition on both.
 
-Sail 0.7.2 keeps memory for good: 3 KB of each request, as it looks SESSION_S later whether the
-session is idle; some 12 KB of each query, as it is never told that the answer has arrived; and 18
-KB in its parser of each piece of SQL in a plan, whenever that is sent. So conditions that are sent
-dozens of times a round are columns, not SQL. That takes as long.
+The embedded engine runs small queries over Arrow's tables in this process (small/client.py). Sail
+runs the others, and starts for the first of them (sail.py).
 """
 
 from __future__ import annotations
@@ -19,22 +17,20 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import signal
-import sys
-import threading
 import time
 import traceback
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pyarrow as pa
 
 from gossamer import errors
-from gossamer.engine.address_space import ENGINE_BYTES, GB, require_address_space
-from gossamer.engine.gate import make_gate
 from gossamer.engine.pool import Pool
 from gossamer.engine.priorities import call_at_low_priority
+from gossamer.engine.sail import Sail
+from gossamer.engine.small.client import open_session
+from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
@@ -47,7 +43,6 @@ from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from typing import Self
 
     from pyspark.sql import DataFrame
@@ -56,21 +51,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from gossamer.config import EngineConfig
-    from gossamer.engine.gate import Gate, Latch
     from gossamer.engine.pool import PartitionFunction
 
 Task = TypeVar("Task")
 
-SESSION_S = 10 * 365 * 86_400
-"""How long the embedded server keeps a session without requests. Its default is a quarter of an
-hour, and a fetch that takes longer is a single request."""
 KNOWN_S = 86_400.0
 """Older reads of copies are forgotten, as no step takes so long."""
-FOOTER_BYTES = 16_000_000
-FILES_WITH_STATISTICS = 500
-"""What the embedded server keeps of the Parquet files that were read last."""
-SLOW_START_S = 3.0
-"""Seconds after which a message says that the engine is starting; usually it takes one or two."""
 
 
 class Engine:
@@ -84,23 +70,17 @@ class Engine:
     def __init__(self, config: EngineConfig, prepare: Callable[[], None] | None = None) -> None:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
-        with ExitStack() as started, _message_when_slow(SLOW_START_S):
+        with ExitStack() as started:
             if config.url == "local":
-                require_address_space(ENGINE_BYTES + int(config.memory_gb * GB))
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                gate = make_gate(trusting=config.trust_users)
-                server = call_at_low_priority(partial(_start_sail, config, self.workers, gate))
-                started.callback(server.stop)
-                started.callback(gate.end)
-                host, port = server.listening_address
-                self.spark = connect_spark(f"sc://{host}:{port}", embedded=True)
+                sail = Sail(config, self.workers)
+                started.callback(sail.stop)
+                self.spark = open_session(sail)
                 started.callback(self.spark.stop)
-                gate.shut(port)
             else:
                 end_unused(prepare)
                 self.spark = connect_spark(config.url, embedded=False)
                 started.callback(self.spark.stop)
-            _handle_ctrl_c_again()
             self._started = started.pop_all()
         atexit.register(self.stop)
         self._types: dict[str, StructType] = {}
@@ -185,11 +165,10 @@ class Engine:
         return cast("DataFrame", Remote(LocalRelation(table), cast("Any", self.spark)))
 
     def _parse_ddl(self, ddl: str) -> StructType:
-        """The columns of a DDL, which only the server can parse: it is asked once for each."""
-        from pyspark.sql.types import StructType
-
+        """The columns of a DDL. A server is asked once for each."""
         if ddl not in self._types:
-            self._types[ddl] = cast("StructType", StructType.fromDDL(ddl))
+            session: Any = self.spark  # `StructType.fromDDL` asks the active one
+            self._types[ddl] = session._parse_ddl(ddl)  # noqa: SLF001
         return self._types[ddl]
 
     def read_some(self, paths: list[str], ddl: str) -> DataFrame:
@@ -237,10 +216,14 @@ class Engine:
             return []
         if at_home and self._pool is not None and len(tasks) == 1:
             return call_at_low_priority(lambda: list(fn(tasks[0])))
-        one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = self._keeping_umask(partial(_run_tasks, tuple(tasks), fn, schema))
-        with engine_errors(), self._in_order(run, more) as ordered:
-            rows = one_each.mapInArrow(ordered, self._parse_ddl(ddl))
+        if self._pool is not None:
+            with self._pool.wrap_in_order(run, more) as ordered:
+                most = self.workers + more
+                return run_beside_each_other(partial(_run_task, ordered), len(tasks), most)
+        one_each = self.spark.range(0, len(tasks), 1, len(tasks))
+        with engine_errors():
+            rows = one_each.mapInArrow(run, self._parse_ddl(ddl))
             return [row.asDict() for row in rows.collect()]
 
     def run_beside(
@@ -252,16 +235,10 @@ class Engine:
         """
         assert self._pool is not None  # noqa: S101  # `is_local`
         run = self._pool.wrap(self._keeping_umask(partial(_run_tasks, (task,), fn, schema)))
-        number = pa.RecordBatch.from_pydict({"id": [0]})
-        return [row for batch in run(iter([number])) for row in batch.to_pylist()]
+        return _run_task(run, 0)
 
     def _keeping_umask(self, fn: PartitionFunction) -> PartitionFunction:
         return partial(_with_umask, current_umask(), fn)
-
-    def _in_order(
-        self, run: PartitionFunction, more: int
-    ) -> AbstractContextManager[PartitionFunction]:
-        return nullcontext(run) if self._pool is None else self._pool.wrap_in_order(run, more)
 
 
 def _hadoop_url(path: str) -> str:
@@ -285,6 +262,12 @@ def _run_tasks(
     for batch in batches:
         for number in batch.column(0).to_pylist():
             yield pa.RecordBatch.from_pylist(list(fn(tasks[number])), schema=schema)
+
+
+def _run_task(run: PartitionFunction, number: int) -> list[dict[str, Any]]:
+    """The rows of the task with a number."""
+    batch = pa.RecordBatch.from_pydict({"id": [number]})
+    return [row for made in run(iter([batch])) for row in made.to_pylist()]
 
 
 _RAISED = re.compile(
@@ -337,77 +320,3 @@ def _translate_error(text: str, disk: str) -> GossamerError:
     if "Failed to allocate" in text:
         remedy = "raise engine.memory_gb, or make the step's sizes smaller"
     return EngineError("the batch engine", text.strip(), remedy)
-
-
-@contextmanager
-def _message_when_slow(after_s: float) -> Iterator[None]:
-    timer = threading.Timer(after_s, print, ["starting the engine…"], {"file": sys.stderr})
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _handle_ctrl_c_again() -> None:
-    """Let Ctrl-C do what it did before the engine started.
-
-    Fact (Sail 0.7.2): its server shuts down on SIGINT, also in a process that ignores the signal.
-    """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
-
-
-def _start_sail(config: EngineConfig, workers: int, gate: Gate | Latch) -> Any:
-    """Start the embedded server behind a gate, on a port of loopback that our client closes.
-
-    Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): only the memory pool `fair` lets sorts
-    and windows spill; with `greedy` they fail. A hash join never spills. A sort-merge join does,
-    but with it a round at 10 M known pages takes twice the CPU (bench/page_state.py). Steps
-    therefore build hash tables only of what a round found, never of all known pages.
-
-    Sail's allocator, mimalloc, reserves memory by the gigabyte. With transparent huge pages, each
-    thread that a query starts would take 2 MB of it for good, until all of it is used.
-
-    It keeps the footers and statistics of Parquet files for half an hour, which is 30 KB for a
-    small file with 20 columns, and never looks whether a file is still there. A crawl of brief
-    rounds writes a hundred files a minute, and reads each a few times. The limits bound that, and
-    cost no CPU time.
-
-    It reads all variables of the environment, and panics at one that is not UTF-8.
-    """
-    settings = {
-        "MIMALLOC_ARENA_EAGER_COMMIT": "0",
-        "RUST_LOG": "error",
-        "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(workers),
-        "SAIL_PARQUET__FILE_METADATA_CACHE__SIZE_LIMIT": str(FOOTER_BYTES),
-        "SAIL_PARQUET__FILE_STATISTICS_CACHE__MAX_ENTRIES": str(FILES_WITH_STATISTICS),
-        "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
-        "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(int(config.memory_gb * 1e9)),
-        "SAIL_SPARK__SESSION_TIMEOUT_SECS": str(SESSION_S),
-    }
-    users = dict(os.environ)  # which take precedence
-    for name in filter(_is_no_utf8, users):
-        del os.environ[name]
-    for name, setting in settings.items():
-        os.environ.setdefault(name, setting)
-    try:
-        from pysail.spark import SparkConnectServer
-
-        server = SparkConnectServer("127.0.0.1", 0)  # starts the threads that run queries
-        gate.guard_thread()
-        server.start(background=True)  # starts the thread that accepts connections
-    finally:
-        for name in settings.keys() - users.keys():
-            del os.environ[name]
-        os.environ.update(users)
-    return server
-
-
-def _is_no_utf8(variable: str) -> bool:
-    try:
-        f"{variable}={os.environ[variable]}".encode()
-    except UnicodeEncodeError:
-        return True
-    return False

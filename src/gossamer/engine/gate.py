@@ -65,8 +65,19 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def make_gate(*, trusting: bool) -> Gate | Latch:
     """What guards the port of a server. `trusting`: other people of this machine are trusted."""
-    is_gated = seccomp.can_notify() or not trusting
-    return Gate() if sys.platform == "linux" and is_gated else Latch(trusting=trusting)
+    return Gate() if _is_gated(trusting=trusting) else Latch(trusting=trusting)
+
+
+def _is_gated(*, trusting: bool) -> bool:
+    return sys.platform == "linux" and (seccomp.can_notify() or not trusting)
+
+
+def require_guard(*, trusting: bool) -> None:
+    """Raise EngineError if a server that starts later could not be guarded."""
+    if not _is_gated(trusting=trusting):
+        Latch(trusting=trusting).guard_thread()
+    elif not seccomp.can_notify():
+        raise _open_port("its kernel does not tell us who connects")
 
 
 class Gate:

@@ -273,7 +273,8 @@ def _first_state(work: Workspace, start: DataFrame, edges: DataFrame) -> _State:
             *(F.col("rank").alias(f"rank_{number}") for number in range(KEPT + 1)),
         )
     )
-    carried = rows.agg(F.coalesce(F.sum(F.col("kept") * _rank(0)), F.lit(0.0))).collect()[0][0]
+    sums = rows.agg(F.coalesce(F.sum(F.col("kept") * _rank(0)), F.lit(0.0)).alias("carried"))
+    carried = sums.collect()[0][0]
     return _State(rows, (carried,) * KEPT, np.zeros((KEPT, KEPT)))
 
 

@@ -84,7 +84,7 @@ def available_pages(work: Workspace, due: DataFrame, config: GenerateConfig) -> 
 
 
 def _sum(rows: DataFrame, column: Column) -> int:
-    total: int = rows.agg(F.coalesce(F.sum(column), F.lit(0))).collect()[0][0]
+    total: int = rows.agg(F.coalesce(F.sum(column), F.lit(0)).alias("total")).collect()[0][0]
     return total
 
 

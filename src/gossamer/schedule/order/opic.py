@@ -101,7 +101,8 @@ def virtual_page(work: Workspace) -> VirtualPage:
     if not work.store.manifest.layers(PAGES.name):
         return VirtualPage()
     seed = (F.col("source") == "seed").cast("long")
-    counts = lsm.current(work, PAGES).agg(F.count("*"), F.coalesce(F.sum(seed), F.lit(0))).collect()
+    sums = F.count("*"), F.coalesce(F.sum(seed), F.lit(0)).alias("seeds")
+    counts = lsm.current(work, PAGES).agg(*sums).collect()
     pages, seeds = counts[0]
     kept = min(UNIT * max(seeds, 1), MOST)
     return VirtualPage(pages, kept, kept=kept)

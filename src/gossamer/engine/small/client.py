@@ -1,0 +1,171 @@
+"""A Spark session that runs small queries itself, and has the embedded server run the others.
+
+`pyspark`'s DataFrames make plans of Spark Connect and hand them to the session's client. Sail takes
+5 to 20 ms for each, and 180 for a large one, however few rows it reads: planning takes it 60 µs for
+each function in an expression. A round of a small crawl has a hundred queries. The client here runs
+them over Arrow's tables in a third of that time, and without the server, which need not start.
+
+Whatever is not small, or uses what gossamer.engine.small does not have, goes to the server: it
+decides what Spark's functions mean, and raises the errors of those that fail, such as a division by
+zero. tests/engine/test_small_queries.py compares the results of both.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import pyarrow as pa
+
+from gossamer.engine.small import relations, types
+from gossamer.engine.small.files import write_files
+from gossamer.engine.small.limits import Unsupported
+from gossamer.engine.spark_client import import_client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client import SparkConnectClient
+    from pyspark.sql.connect.proto import Command, Plan, Relation
+    from pyspark.sql.types import StructType
+
+    class Server(Protocol):
+        def client(self) -> SparkConnectClient:
+            """The client of a server, which is started if it is not running."""
+
+    Result = TypeVar("Result")
+    Answer = TypeVar("Answer")
+
+_SETTINGS: Mapping[str, str | None] = {
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
+    "spark.sql.execution.pandas.inferPandasDictAsMap": "false",
+    "spark.sql.execution.pyspark.binaryAsBytes": "true",
+    "spark.sql.pyspark.inferNestedDictAsStruct.enabled": "false",
+    "spark.sql.pyspark.legacy.inferArrayTypeFromFirstElement.enabled": "false",
+    "spark.sql.pyspark.legacy.inferMapTypeFromFirstPair.enabled": "false",
+    "spark.sql.session.localRelationBatchOfChunksSizeBytes": str(1 << 40),
+    "spark.sql.session.localRelationCacheThreshold": str(1 << 40),
+    "spark.sql.session.localRelationChunkSizeBytes": str(1 << 40),
+    "spark.sql.session.localRelationChunkSizeRows": "1000000",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
+"""What the client asks before it makes a plan of rows."""
+
+
+def open_session(server: Server) -> SparkSession:
+    """A session of pyspark, which is the active one if there is no other."""
+    import_client()
+    from pyspark.sql.connect.session import SparkSession as Remote
+
+    client = SmallQueries(server)
+    known = {"_client": client, "_session_id": client._session_id}  # noqa: SLF001  # as pyspark's
+    session: Any = object.__new__(Remote)  # its constructor would connect to a server
+    vars(session).update(known, release_session_on_close=False)
+    sessions: Any = Remote
+    if sessions._get_default_session() is None:  # noqa: SLF001  # or it was stopped
+        sessions._default_session = session  # noqa: SLF001
+    if Remote.getActiveSession() is None:
+        sessions._active_session.session = session  # noqa: SLF001
+    return cast("SparkSession", session)
+
+
+class SmallQueries:
+    """Stands for the client of a session. What it does not have is that of the server's client."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._session_id = str(uuid.uuid4())
+        self._user_id = None
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server.client(), name)
+
+    def to_table(self, plan: Plan, observations: Any) -> tuple[pa.Table, Any, Any]:
+        frame = _unless_unsupported(relations.run, plan.root)
+        if frame is None:
+            return self._server.client().to_table(plan, observations)
+        return frame.table(), _spark_schema(frame.schema), None
+
+    def to_table_as_iterator(self, plan: Plan, observations: Any) -> Iterator[Any]:
+        frame = _unless_unsupported(relations.run, plan.root)
+        if frame is None:
+            yield from self._server.client().to_table_as_iterator(plan, observations)
+        else:
+            yield _spark_schema(frame.schema)
+            yield frame.table()
+
+    def execute_command(self, command: Command, observations: Any = None) -> Any:
+        is_write = command.WhichOneof("command_type") == "write_operation"
+        if is_write and _unless_unsupported(_write, command.write_operation):
+            return None, {}, None
+        return self._server.client().execute_command(command, observations)
+
+    def schema(self, plan: Plan) -> StructType:
+        frame = _unless_unsupported(relations.run, plan.root)
+        if frame is None:
+            return self._server.client().schema(plan)
+        return _spark_schema(frame.schema)
+
+    def get_config_dict(self, *keys: str) -> dict[str, str | None]:
+        if all(key in _SETTINGS for key in keys):
+            return {key: _SETTINGS[key] for key in keys}
+        return dict(self._server.client().get_config_dict(*keys))
+
+    def config(self, operation: Any) -> Any:
+        from pyspark.sql.connect.client.core import ConfigResult
+
+        if operation.WhichOneof("op_type") == "get_with_default":
+            asked = operation.get_with_default.pairs
+            if all(each.key in _SETTINGS for each in asked):
+                return ConfigResult([(each.key, _SETTINGS[each.key]) for each in asked], [])
+        return self._server.client().config(operation)
+
+    @staticmethod
+    def _set_relation_in_plan(plan: Plan, relation: Relation) -> None:
+        plan.root.CopyFrom(relation)
+
+    def _analyze(self, method: str, **given: Any) -> Any:
+        if method == "ddl_parse":
+            columns = _unless_unsupported(types.parse_columns, given["ddl_string"])
+            if columns is not None:
+                return _Parsed(_spark_schema(columns))
+        return self._server.client()._analyze(method, **given)  # noqa: SLF001  # as a DataFrame does
+
+
+class _Parsed:
+    """An answer to a question for the columns of a DDL."""
+
+    def __init__(self, parsed: StructType) -> None:
+        self.parsed = parsed
+
+
+def _unless_unsupported(run: Callable[[Result], Answer], given: Result) -> Answer | None:
+    """The result of a function; None if only the server can say."""
+    try:
+        return run(given)
+    except (Unsupported, pa.ArrowException):
+        return None
+
+
+def _write(operation: Any) -> bool:
+    """Write the rows of a query. Raises OSError if they cannot be written."""
+    if operation.source != "parquet" or "://" in operation.path or operation.mode:
+        raise Unsupported("a write of something else than new Parquet files")
+    frame = relations.run(operation.input)
+    by, options = list(operation.partitioning_columns), dict(operation.options)
+    write_files(frame, Path(operation.path), by, options)
+    return True
+
+
+def _spark_schema(schema: pa.Schema) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

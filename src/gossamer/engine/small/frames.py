@@ -1,0 +1,94 @@
+"""Tables while a query is run: named columns of Arrow, and some rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from gossamer.engine.small import keys
+from gossamer.engine.small.limits import Unsupported, check_rows
+from gossamer.engine.small.types import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+
+
+class Column(NamedTuple):
+    name: str
+    values: pa.Array
+    qualifier: str = ""
+    """The alias of its table."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    columns: tuple[Column, ...]
+    rows: int
+    parts: tuple[tuple[str, ...], int] = ((), 1)
+    """The columns by which rows were dealt to partitions last, and how many there are."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(each.name, plain(each.values.type)) for each in self.columns])
+
+    def table(self) -> pa.Table:
+        schema = self.schema
+        arrays = [
+            each.values if each.values.type.equals(kind) else each.values.cast(kind)
+            for each, kind in zip(self.columns, schema.types, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+    def find(self, name: str) -> Column:
+        """The column of a name, which may have the alias of its table before it."""
+        for each in self.columns:
+            if each.name == name or (each.qualifier and f"{each.qualifier}.{each.name}" == name):
+                return each
+        raise Unsupported(f"no column {name}")
+
+    def values(self, names: Iterable[str]) -> list[pa.Array]:
+        return [self.find(name).values for name in names]
+
+    def take(self, places: np.ndarray) -> Frame:
+        """The rows at these places; -1 stands for a row of NULLs."""
+        columns = (each._replace(values=keys.take(each.values, places)) for each in self.columns)
+        return Frame(tuple(columns), check_rows(len(places)), self.parts)
+
+    def filter(self, mask: pa.Array) -> Frame:
+        """The rows where the mask is true, not NULL."""
+        columns = tuple(each._replace(values=each.values.filter(mask)) for each in self.columns)
+        rows = len(columns[0].values) if columns else mask.true_count
+        return Frame(columns, rows, self.parts)
+
+    def slice(self, begin: int, count: int) -> Frame:
+        columns = tuple(
+            each._replace(values=each.values.slice(begin, count)) for each in self.columns
+        )
+        return Frame(columns, max(min(count, self.rows - begin), 0), self.parts)
+
+    def with_columns(self, columns: Sequence[Column]) -> Frame:
+        return Frame(tuple(columns), self.rows, self.parts)
+
+
+def of_table(table: pa.Table) -> Frame:
+    """The frame of a table."""
+    columns = (
+        Column(name, one_array(column))
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    )
+    return Frame(tuple(columns), check_rows(table.num_rows))
+
+
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def no_rows(schema: pa.Schema) -> Frame:
+    return Frame(tuple(Column(each.name, pa.array([], each.type)) for each in schema), 0)

@@ -1,0 +1,18 @@
+"""What a small query is, and how the others are told."""
+
+from __future__ import annotations
+
+MOST_ROWS = 20_000
+"""Of a table at any place of the query."""
+MOST_BYTES = 16 << 20
+"""Of the Parquet files that it reads together."""
+
+
+class Unsupported(Exception):
+    """This query is not small, or uses what only the engine has."""
+
+
+def check_rows(count: int) -> int:
+    if count > MOST_ROWS:
+        raise Unsupported(f"{count} rows")
+    return count

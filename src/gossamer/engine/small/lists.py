@@ -1,0 +1,150 @@
+"""Spark's functions of lists, which Spark calls arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.engine.small.limits import Unsupported
+from gossamer.engine.small.types import common_type
+from gossamer.engine.small.values import cast, column, list_array, literal, map_values, unify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gossamer.engine.small.values import Function, Value
+
+
+def _list_size(given: Sequence[Value], _rows: int) -> Value:
+    return cast(pc.list_value_length(given[0]), pa.int32())
+
+
+def _slice(given: Sequence[Value], rows: int) -> Value:
+    """Some items of each list: from a place, counted from 1, and as many as there are."""
+    items = column(given[0], rows)
+    (begins, no_begin), (counts, no_count) = (_whole_numbers(each, rows) for each in given[1:])
+    if len(begins) and begins.min() < 1:
+        raise Unsupported("a slice from the end")
+    sizes = pc.fill_null(pc.list_value_length(items), 0).to_numpy()
+    taken = np.clip(np.minimum(counts, sizes - begins + 1), 0, None)
+    offsets = np.concatenate([[0], np.cumsum(taken)])
+    first = items.offsets.to_numpy()[:-1] + begins - 1
+    places = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - first, taken)
+    missing = items.is_null().to_numpy(zero_copy_only=False) | no_begin | no_count
+    offset_array = pa.array(offsets.astype(np.int32))
+    return list_array(offset_array, items.values.take(pa.array(places)), pa.array(missing))
+
+
+def _whole_numbers(value: Value, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers, and where they are NULL."""
+    numbers = column(value, rows).cast(pa.int64())
+    missing = numbers.is_null().to_numpy(zero_copy_only=False)
+    return pc.fill_null(numbers, 1).to_numpy(), missing
+
+
+def _array(given: Sequence[Value], rows: int) -> Value:
+    if not given:
+        return list_array(pa.array(np.zeros(rows + 1, np.int32)), pa.nulls(0), None)
+    columns = [column(each, rows) for each in unify(given)]
+    size = len(columns)
+    flat = pa.concat_arrays(columns)
+    places = np.arange(rows * size).reshape(size, rows).T.ravel()
+    items = flat.take(pa.array(places))
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * size)
+    return list_array(offsets, items, None)
+
+
+def _array_join(given: Sequence[Value], rows: int) -> Value:
+    mark: str = literal(given[1])
+
+    def join(items: list[str | None]) -> str:
+        return mark.join(each for each in items if each is not None)
+
+    return map_values(given[0], rows, join, pa.string())
+
+
+def _list_function(function: Callable[[list[Any]], list[Any]]) -> Function:
+    def run(given: Sequence[Value], rows: int) -> Value:
+        if pa.types.is_null(given[0].type):
+            return given[0]
+        return map_values(given[0], rows, function, given[0].type)
+
+    return run
+
+
+def _sort_key(value: Any) -> Any:
+    """NULLs first; the fields of structs in their order."""
+    if isinstance(value, dict):
+        return (value is not None, tuple(map(_sort_key, value.values())))
+    if isinstance(value, float) and value != value:  # noqa: PLR0124  # NaN is the largest
+        return (True, float("inf"))
+    if isinstance(value, str):
+        return (True, value.encode())
+    return (value is not None, value if value is not None else 0)
+
+
+def _sort_array(given: Sequence[Value], rows: int) -> Value:
+    falls = len(given) > 1 and not literal(given[1])
+
+    def ordered(items: list[Any]) -> list[Any]:
+        return sorted(items, key=_sort_key, reverse=falls)
+
+    return map_values(given[0], rows, ordered, given[0].type)
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    seen, found = set(), []
+    for each in items:
+        key = tuple(each.values()) if isinstance(each, dict) else each
+        if key not in seen:
+            seen.add(key)
+            found.append(each)
+    return found
+
+
+def _array_union(given: Sequence[Value], rows: int) -> Value:
+    left, right = (column(each, rows).to_pylist() for each in unify(given))
+    both = zip(left, right, strict=True)
+    kind = common_type([each.type for each in given])
+    found = [None if a is None or b is None else _distinct(a + b) for a, b in both]
+    return pa.array(found, kind)
+
+
+def _array_contains(given: Sequence[Value], rows: int) -> Value:
+    wanted = literal(given[1])
+    return map_values(given[0], rows, lambda items: wanted in items, pa.bool_())
+
+
+def concat_lists(lists: Sequence[pa.Array]) -> pa.Array:
+    rows = zip(*(each.to_pylist() for each in lists), strict=True)
+    made = [None if None in row else [item for part in row for item in part] for row in rows]
+    return pa.array(made, lists[0].type)
+
+
+def _sequence(given: Sequence[Value], rows: int) -> Value:
+    if given[2:]:
+        raise Unsupported("a sequence of steps")
+    begins, ends = (column(each, rows).to_pylist() for each in given)
+    made = [
+        None
+        if begin is None or end is None
+        else list(range(begin, end + 1) if begin <= end else range(begin, end - 1, -1))
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+    return pa.array(made, pa.list_(pa.field("element", common_type([each.type for each in given]))))
+
+
+LISTS: Mapping[str, Function] = {
+    "sequence": _sequence,
+    "array": _array,
+    "size": _list_size,
+    "slice": _slice,
+    "sort_array": _sort_array,
+    "array_distinct": _list_function(_distinct),
+    "array_union": _array_union,
+    "array_join": _array_join,
+    "array_contains": _array_contains,
+}

@@ -1,0 +1,272 @@
+"""Small queries give the rows that the server gives."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer.engine.small import relations
+from gossamer.engine.small.limits import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.connect.proto import Plan
+
+    from gossamer.engine.engine import Engine
+
+pytestmark = pytest.mark.engine
+
+SCHEMA = pa.schema(
+    [
+        ("k", pa.int32()),
+        ("n", pa.int64()),
+        ("x", pa.float64()),
+        ("is", pa.bool_()),
+        ("s", pa.string()),
+        ("b", pa.binary()),
+        ("many", pa.list_(pa.string())),
+        ("pairs", pa.list_(pa.struct([("name", pa.string()), ("size", pa.int32())]))),
+    ]
+)
+TEXTS = ["", "a", "b", "ab", "A b", " c ", "http://a.test/x?q=1", "ÄÖ ü", "日本語", "a.b.c", "12"]
+NUMBERS = [0, 1, -1, 2, 3, 7, -8, 1 << 20]
+DOUBLES = [0.0, 1.0, -1.5, 2.25, 1e9, -3.0, 0.1]
+
+
+def some_rows(draw: random.Random, count: int) -> pa.Table:
+    def maybe(made: Callable[[], Any]) -> Any:
+        return None if draw.random() < 0.2 else made()
+
+    def row() -> dict[str, Any]:
+        return {
+            "k": maybe(lambda: draw.randrange(4)),
+            "n": maybe(lambda: draw.choice(NUMBERS)),
+            "x": maybe(lambda: draw.choice(DOUBLES)),
+            "is": maybe(lambda: draw.random() < 0.5),
+            "s": maybe(lambda: draw.choice(TEXTS)),
+            "b": maybe(lambda: draw.choice(TEXTS).encode()),
+            "many": maybe(lambda: draw.choices(TEXTS, k=draw.randrange(4))),
+            "pairs": maybe(
+                lambda: [
+                    {"name": draw.choice(TEXTS), "size": draw.randrange(3)}
+                    for _ in range(draw.randrange(3))
+                ]
+            ),
+        }
+
+    return pa.Table.from_pylist([row() for _ in range(count)], SCHEMA)
+
+
+def plan_of(rows: Any) -> Plan:
+    found: Plan = rows._plan.to_proto(rows.sparkSession.client)
+    return found
+
+
+def both(rows: DataFrame) -> tuple[pa.Table, pa.Table]:
+    """What this process and the server make of a query."""
+    plan = plan_of(rows)
+    ours = relations.run(plan.root).table()
+    client: Any = rows.sparkSession.client
+    theirs, _, _ = client._server.client().to_table(plan, {})
+    return ours, theirs.select(ours.column_names).cast(ours.schema)
+
+
+def comparable(value: Any) -> Any:
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
+    if isinstance(value, dict):
+        return tuple((name, comparable(each)) for name, each in value.items())
+    return tuple(map(comparable, value)) if isinstance(value, list) else value
+
+
+def columns(table: pa.Table) -> dict[str, list[Any]]:
+    return {name: [*map(comparable, table[name].to_pylist())] for name in table.column_names}
+
+
+def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
+    return Counter(zip(*columns(table).values(), strict=True))
+
+
+def test_functions(engine: Engine) -> None:
+    table = some_rows(random.Random(1), 120)  # noqa: S311  # reproducible
+    rows = engine.rows(table.append_column("id", [range(120)]))
+    rows = rows.withColumn("x", F.when(F.col("id") % 9 > 0, F.col("x")).otherwise(math.nan))
+    made = rows.select("id", *(each.alias(f"_{n}") for n, each in enumerate(expressions())))
+    ours, theirs = (columns(each.sort_by("id")) for each in both(made))
+    shown = {f"_{n}": str(each) for n, each in enumerate(expressions())}
+    wrong = {
+        shown[name]: next((a, b) for a, b in zip(ours[name], theirs[name], strict=True) if a != b)
+        for name in shown
+        if ours[name] != theirs[name]
+    }
+    assert wrong == {}
+
+
+def expressions() -> Sequence[Column]:
+    k, n, x, s, many = map(F.col, ("k", "n", "x", "s", "many"))
+    yes, real = F.col("is"), F.when(F.col("id") % 9 > 0, x)  # not NaN
+    none = F.lit(None)
+    return [
+        *(k == n, k != n, k < n, n > real, s >= "a", s == none, yes == F.lit(True)),
+        *(
+            k.eqNullSafe(n),
+            s.eqNullSafe(none),
+            many == F.array(F.lit("a")),
+            ~yes,
+            yes & (k > 1),
+            yes | (k > 1),
+        ),
+        *(yes & none, yes | none, k.isNull(), s.isNotNull(), k.isin(1, 3), s.isin("a", "b")),
+        *(k + n, k - n, k * n, k + x, n * x, -n, F.abs("n"), F.when(n != 0, k / n), n / 2, n % 3),
+        *(F.pmod("n", F.lit(3)), F.pmod("k", F.lit(2)), F.floor("n"), F.floor(real), F.ceil(real)),
+        *(
+            F.sqrt(F.abs("x")),
+            F.log2("n"),
+            F.log2("x"),
+            F.pow("x", F.lit(2)),
+            F.exp(k.cast("double")),
+        ),
+        *(F.greatest("k", "n"), F.least("k", "n", F.lit(2)), F.greatest(real, F.lit(0.5))),
+        *(F.coalesce("k", "n"), F.coalesce("s", F.lit("-")), F.coalesce(k, F.lit(None), F.lit(5))),
+        F.when(yes, k).when(k > 2, n).otherwise(F.lit(9)),
+        F.when(yes, "s"),
+        F.when(yes, s),
+        *(n.cast("int"), k.cast("long"), F.when(real < 9, x).cast("int"), k.cast("double")),
+        *(
+            yes.cast("int"),
+            n.cast("string"),
+            yes.cast("string"),
+            s.cast("binary"),
+            k.cast("boolean"),
+        ),
+        *(
+            F.length("s"),
+            F.length("b"),
+            F.lower("s"),
+            F.trim("s"),
+            F.reverse("s"),
+            F.left("s", F.lit(2)),
+        ),
+        *(F.substring("s", 1, 2), F.substring("s", 2, 99), F.substring("s", 0, 2)),
+        *(
+            F.substr("s", F.instr("s", "b") + 1),
+            F.instr("s", "b"),
+            s.contains("b"),
+            s.startswith("a"),
+        ),
+        *(s.endswith("c"), s.rlike("[0-9]+$"), F.replace("s", F.lit("b"), F.lit("-"))),
+        *(F.regexp_replace("s", "([a-z])b", "$1-"), F.regexp_extract("s", "([a-z]+)[.]", 1)),
+        F.regexp_extract_all("s", F.lit("([0-9])"), F.lit(1)),
+        *(F.split_part("s", F.lit("/"), F.lit(3)), F.split_part("s", F.lit("."), F.lit(1))),
+        *(F.substring_index("s", ".", 1), F.substring_index("s", ".", -2), F.split("s", "[./]")),
+        *(
+            F.lpad("s", 4, "0"),
+            F.concat("s", F.lit("-"), n.cast("string")),
+            F.concat_ws("/", "s", "s"),
+        ),
+        *(F.xxhash64("s"), F.xxhash64("n"), F.xxhash64("k"), F.xxhash64("b"), F.xxhash64("s", "n")),
+        *(F.size("many"), F.slice("many", 1, 2), F.slice("many", F.lit(2), F.size("many"))),
+        *(F.sort_array("many"), F.sort_array("many", asc=False), F.array_distinct("many")),
+        *(F.array_join("many", ","), F.array_union("many", F.array(F.lit("a"), F.lit("z")))),
+        *(F.concat("many", "many"), F.array_contains("many", "a"), F.reverse("many")),
+        *(F.array("k", "n"), F.array("s"), F.sequence(F.lit(1), k + 1), F.sort_array("pairs")),
+        F.transform("many", F.length),
+        F.transform("many", lambda each, place: F.concat(each, place.cast("string"))),
+        F.transform("many", lambda each: F.concat(each, "s")),
+        F.filter("many", lambda each: each > "a"),
+        F.filter("pairs", lambda each: each["size"] > k),
+        F.exists("many", lambda each: each == "a"),
+        *(F.array("s")[0], F.struct(k, s.alias("t")), F.struct(k, s.alias("t"))["t"]),
+        F.expr("k IS NOT NULL AND s IN ('a', 'b') OR NOT is"),
+        F.expr("n div 3"),
+        F.expr("k + 1 >= 2 AND s <> 'a'"),
+        F.row_number().over(Window.partitionBy("k").orderBy("n", "x", "s", "is", "b")),
+        F.rank().over(Window.partitionBy("k").orderBy(F.desc("n"))),
+        F.dense_rank().over(Window.partitionBy("is").orderBy(F.asc_nulls_last("n"))),
+        F.sum(F.coalesce("n", F.lit(0))).over(Window.partitionBy("k").orderBy("x")),
+        F.count("*").over(Window.partitionBy("k", "is")),
+        F.max("n").over(Window.partitionBy("k")),
+        F.first("n").over(Window.partitionBy("k").orderBy("n")),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relations(engine: Engine, seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311  # reproducible
+    one = engine.rows(some_rows(draw, (40, 1, 20)[seed]))
+    other = (
+        engine.rows(some_rows(draw, 20))
+        .where(F.lit(seed < 2))
+        .select("k", *(F.col(name).alias(f"{name}2") for name in ("n", "s", "is")))
+    )
+    for query in queries(one, other):
+        ours, theirs = both(query)
+        assert rows_of(ours) == rows_of(theirs), query
+
+
+def queries(one: DataFrame, other: DataFrame) -> Sequence[DataFrame]:
+    kinds = ("inner", "left", "right", "full", "left_semi", "left_anti")
+    plain = one.drop("many", "pairs")
+    sums = (F.sum("n"), F.min("x"), F.max("s"), F.count("*"), F.count("s"), F.countDistinct("s"))
+    left, right = plain.alias("left"), other.alias("right")
+    return [
+        *(plain.join(other, "k", how) for how in kinds),
+        *(plain.withColumn("s2", F.col("s")).join(other, ["k", "s2"], how) for how in kinds),
+        left.join(right, F.col("left.s") == F.col("right.s2"), "left").select("left.k", "s2"),
+        plain.select("n").crossJoin(other.select("n2")),
+        plain.groupBy("k").agg(*sums),
+        plain.groupBy("k", "is").agg(F.avg("x").alias("x"), F.count_if(F.col("n") > 0).alias("n")),
+        plain.agg(*sums),
+        plain.groupBy("k").agg(F.max_by("k", "n").alias("a"), F.min_by("k", "x").alias("b")),
+        plain.groupBy("k").agg(
+            F.max(F.struct(F.coalesce("s", F.lit("")).alias("s"))).alias("best")
+        ),
+        plain.groupBy("k").agg(F.sort_array(F.collect_list("s")).alias("all")),
+        plain.groupBy("k").agg(F.sort_array(F.collect_set("s")).alias("all")),
+        plain.groupBy("k").agg((F.sum("n") + F.coalesce(F.max("n"), F.lit(1))).alias("n")),
+        plain.groupBy((F.col("n") % 2).alias("odd")).agg(F.bool_or("is").alias("some")),
+        *(
+            plain.distinct(),
+            plain.select("k", "s").distinct(),
+            plain.select("k").dropDuplicates(["k"]),
+        ),
+        plain.select("k", "s").unionByName(plain.select("s", "k")),
+        plain.select("k").unionByName(plain.select("k", "n"), allowMissingColumns=True),
+        plain.select("k").union(plain.select("n")),
+        one.select("k", F.explode("many").alias("item")),
+        one.select("k", F.posexplode("many").alias("place", "item")),
+        one.select("s", F.explode("pairs").alias("pair")).select("s", "pair.name", "pair.size"),
+        plain.where("k IS NOT NULL").orderBy(F.desc("k"), "s").select("k", "s"),
+        plain.fillna({"n": 7, "s": "-"}).withColumnRenamed("n", "m").drop("x"),
+        plain.select("k", "n").toDF("a", "b").where((F.col("a") > 1) | F.col("b").isNull()),
+        plain.withColumns({"n": F.col("n") + 1, "new": F.lit("new")}).limit(1_000),
+        plain.select("*", F.lit(1).alias("one")).where(F.col("is")),
+    ]
+
+
+def test_what_is_large_or_unknown_is_left_to_the_server(engine: Engine) -> None:
+    large = engine.spark.range(1_000_000)
+    assert large.count() == 1_000_000
+    assert engine.spark.range(3).select(F.sha2(F.lit("a"), 256)).count() == 3
+    plan = plan_of(large)
+    with pytest.raises(Unsupported, match="1000000 rows"):
+        relations.run(plan.root)
+
+
+def test_what_is_an_error_is_one(engine: Engine) -> None:
+    rows = engine.rows(pa.table({"n": [1 << 62], "none": [0], "x": [math.nan], "s": ["x"]}))
+    wrong = [F.col("n") / F.col("none"), F.col("n") % 0, F.col("n").cast("int")]
+    wrong += [F.col("x").cast("long"), F.col("s").cast("int"), F.array("n")[1]]
+    for each in wrong:
+        with pytest.raises(PySparkException):
+            rows.select(each.alias("made")).collect()
