@@ -274,6 +274,25 @@ def test_workers_are_prepared_before_there_is_work_for_them(tmp_path: Path) -> N
         assert run(pool, double, numbers(1)) == [2]
 
 
+def test_prepared_workers_end_when_they_have_been_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.engine.pool.IDLE_S", 0.2)
+    with closing(Pool(2, lambda: None)) as pool:
+        both = pool.wrap(pid)
+        one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
+        ended = [os.pidfd_open(next(each).column(0)[0].as_py()) for each in (one, other)]
+        assert [*one, *other] == []
+        for descriptor in ended:
+            assert select.select([descriptor], [], [], PATIENCE_S)[0]
+            os.close(descriptor)
+        assert run(pool, double, numbers(1)) == [2]
+
+
+def test_workers_that_would_have_to_prepare_again_stay(pool: Pool) -> None:
+    run(pool, pid, numbers(0))
+    assert pool._idle
+    assert not pool._is_watched
+
+
 def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:
     def fail() -> None:
         raise ValueError

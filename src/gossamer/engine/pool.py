@@ -26,6 +26,7 @@ Facts
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections import Counter
 from contextlib import contextmanager
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
+IDLE_S = 2.0
+"""A worker and its parser take 50 ms of CPU time to start again, and hold 100 to 200 MB."""
+
 _POOLS: dict[str, Pool] = {}
 """Open pools by token. The engine pickles functions even within one process, and a pool cannot be
 pickled, so `_run_in_pool` looks it up here."""
@@ -65,7 +69,8 @@ class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
     `prepare` imports what their functions need. If it is given, that begins at once, unless it was
-    started ahead (`worker_start`).
+    started ahead (`worker_start`). Workers that are forked after it start quickly, so they end when
+    they have been idle for IDLE_S, and the memory is free for steps that do without them.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -78,6 +83,8 @@ class Pool:
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
         self._numbers: dict[_Call, Iterator[int]] = {}
+        self._ends_idle = prepare is not None and self._starter.is_quick
+        self._is_watched = False
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
@@ -156,6 +163,24 @@ class Pool:
                 "end other processes, or lower engine.workers",
             ) from error
 
+    def _watch_idle(self) -> None:
+        """Look later for workers that were idle for long."""
+        if self._ends_idle and self._idle and not self._is_watched:
+            self._is_watched = True
+            look = threading.Timer(IDLE_S, self._end_idle)
+            look.daemon = True
+            look.start()
+
+    def _end_idle(self) -> None:
+        with self._changed:
+            since_s = time.monotonic() - IDLE_S
+            idle = [worker for worker in self._idle if worker.idle_since_s <= since_s]
+            self._idle = [worker for worker in self._idle if worker.idle_since_s > since_s]
+            self._is_watched = False
+            self._watch_idle()
+        for worker in idle:
+            worker.end()
+
     def _leave(self, call: _Call) -> None:
         self._running[call] -= 1
         if not self._running[call]:
@@ -166,7 +191,9 @@ class Pool:
         with self._changed:
             self._leave(call)
             if reusable and not self._closed and len(self._idle) < self._size:
+                worker.idle_since_s = time.monotonic()
                 self._idle.append(worker)
+                self._watch_idle()
                 return
             was_last = self._closed and not self._running
         worker.end()
@@ -206,6 +233,7 @@ class _Worker:
     def __init__(self, started: Started) -> None:
         self._process = started.process
         self._messages = Messages(started.socket)
+        self.idle_since_s = 0.0
 
     def waits(self) -> bool:
         """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""

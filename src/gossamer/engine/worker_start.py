@@ -45,6 +45,9 @@ class Started(NamedTuple):
 class Starter(Protocol):
     """Starts workers that have called `prepare` before they get work."""
 
+    is_quick: bool
+    """Whether a worker need not prepare anything itself."""
+
     def start(self) -> Started:
         """Start a worker. Raises OSError."""
 
@@ -57,6 +60,8 @@ class Interpreters:
 
     `prepare` is a pickled function; None: there is nothing to prepare.
     """
+
+    is_quick = False
 
     def __init__(self, prepare: bytes | None) -> None:
         self._prepare = prepare
@@ -86,6 +91,8 @@ class Interpreters:
 
 class Forks:
     """Workers are forked from a server, which starts at once if there is something to prepare."""
+
+    is_quick = True
 
     def __init__(self, prepare: bytes | None, server: ForkServer | None = None) -> None:
         self._prepare = prepare
