@@ -146,13 +146,13 @@ def crawl(
         raise typer.Exit(keep_crawling(sys.argv[1:], page, as_json=as_json))
     alone = is_single()
     with pause_collections():  # what its workers need, too
+        postpone_pandas()
         from gossamer.cli import crawl_run
         from gossamer.engine import worker  # noqa: F401
     with started_ahead(prepare_worker, by_fork=alone):  # they import the rest while we import ours
         with pause_collections():
             from gossamer.engine.spark_client import import_client
 
-            postpone_pandas()
             import_client()
         asked = crawl_run.Asked(
             urls=urls or (),
