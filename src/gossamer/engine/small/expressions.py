@@ -292,8 +292,16 @@ def _unquoted(identifier: str) -> str:
 
 
 def _field_path(values: pa.Array, path: str) -> pa.Array:
+    """The field of a struct in a struct. A field of a list of structs is a list."""
     for name in path.split("."):
-        values = _field(values, name)
+        if pa.types.is_list(values.type):
+            made = _field(values.flatten(), name)
+            sizes = pc.fill_null(pc.list_value_length(values), 0).to_numpy()
+            offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+            missing = values.is_null() if values.null_count else None
+            values = list_array(pa.array(offsets), made, missing)
+        else:
+            values = _field(values, name)
     return values
 
 

@@ -106,6 +106,8 @@ def _filter(relation: Any) -> Frame:
 
 def _with_columns(relation: Any) -> Frame:
     frame = run(relation.input)
+    if any(_generator(alias.expr) for alias in relation.aliases):
+        return _with_exploded(frame, relation.aliases)
     evaluator = Evaluator(frame)
     added = {alias.name[0]: evaluator.column(alias.expr) for alias in relation.aliases}
     columns = [
@@ -113,6 +115,16 @@ def _with_columns(relation: Any) -> Frame:
         for each in frame.columns
     ]
     return frame.with_columns([*columns, *(Column(name, each) for name, each in added.items())])
+
+
+def _with_exploded(frame: Frame, aliases: Any) -> Frame:
+    from pyspark.sql.connect.proto import Expression
+
+    every = Expression()
+    every.unresolved_star.SetInParent()
+    if {each.name[0] for each in aliases} & {each.name for each in frame.columns}:
+        raise Unsupported("a list that its items replace")
+    return _explode(frame, [every, *(Expression(alias=alias) for alias in aliases)])
 
 
 def _drop(relation: Any) -> Frame:
