@@ -13,11 +13,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from gossamer.engine.engine import engine_errors
 from gossamer.engine.small import relations
 from gossamer.engine.small.limits import Unsupported
+from gossamer.errors import EngineError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.connect.proto import Plan
@@ -276,3 +279,17 @@ def test_what_is_an_error_is_one(engine: Engine) -> None:
     for each in wrong:
         with pytest.raises(PySparkException):
             rows.select(each.alias("made")).collect()
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_the_server(
+    engine: Engine, tmp_path: Path
+) -> None:
+    (tmp_path / "damaged.parquet").write_bytes(b"this is no Parquet file")
+    with pytest.raises(EngineError, match="Corrupt footer"), engine_errors():
+        engine.read([str(tmp_path / "damaged.parquet")], "n long").collect()
+
+
+def test_a_folder_that_cannot_be_written_is_named(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="file/made: not a directory"), engine_errors():
+        engine.rows(pa.table({"n": [1]})).write.parquet(str(tmp_path / "file" / "made"))

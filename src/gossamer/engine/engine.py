@@ -34,7 +34,7 @@ from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.engine.spark_client import connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
-from gossamer.storage.errors import disk_full
+from gossamer.storage.errors import disk_full, system_error
 from gossamer.storage.file_modes import current_umask
 from gossamer.storage.local_copies import near_all
 from gossamer.storage.objects.errors import translate_error
@@ -299,6 +299,8 @@ def engine_errors(disk: str = "the disk of the batch engine") -> Iterator[None]:
             raise
         what, remedy = "ended a query without an answer", "run the same command again"
         raise EngineError("the batch engine", what, remedy) from error
+    except OSError as error:  # of a small query
+        raise system_error(error, disk) from error
 
 
 def _is_of_the_client(error: AssertionError) -> bool:

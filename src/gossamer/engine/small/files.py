@@ -21,21 +21,25 @@ _GROUP_ROWS = 1 << 20
 
 
 def read_files(paths: Sequence[str], schema: pa.Schema) -> pa.Table:
-    """These columns of Parquet files; those that a file lacks are NULL."""
-    size = 0
-    for path in paths:
-        if "://" in path or path.startswith("s3a:"):
-            raise Unsupported("a file on object storage")
-        size += Path(path).stat().st_size
-    if size > MOST_BYTES:
-        raise Unsupported(f"{size} bytes")
-    tables, rows = [], 0
-    for path in paths:
-        with pq.ParquetFile(path) as file:
-            rows = check_rows(rows + file.metadata.num_rows)
-            present = file.schema_arrow
-            names = [name for name in schema.names if name in present.names]
-            tables.append(_with_schema(file.read(names, use_threads=False), schema))
+    """These columns of Parquet files; those that a file lacks are NULL.
+
+    Raises Unsupported also for a file that cannot be read: the server says what is wrong with it.
+    """
+    if any("://" in path for path in paths):
+        raise Unsupported("a file on object storage")
+    try:
+        size = sum(Path(path).stat().st_size for path in paths)
+        if size > MOST_BYTES:
+            raise Unsupported(f"{size} bytes")
+        tables, rows = [], 0
+        for path in paths:
+            with pq.ParquetFile(path) as file:
+                rows = check_rows(rows + file.metadata.num_rows)
+                present = file.schema_arrow
+                names = [name for name in schema.names if name in present.names]
+                tables.append(_with_schema(file.read(names, use_threads=False), schema))
+    except OSError as error:
+        raise Unsupported(str(error)) from error
     return pa.concat_tables(tables)
 
 
