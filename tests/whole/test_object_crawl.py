@@ -288,11 +288,11 @@ BY_PATH = re.compile(
     r"|\bmemory_map\((?!str\(local_copy\()|\bmemmap\((?!here|local_copy\()|pa\.parquet\.ParquetFile\("
 )
 SEAM = {
-    *("engine/small/files", "parse/html/site_rules", "rules/filter_rules/crawl_rules"),
+    *("engine/small/files", "parse/page_rules", "rules/filter_rules/crawl_rules"),
     *("state/settings_file", "storage/local_copies", "storage/local_backend", "storage/parquet"),
 }
-"""The seam itself, the embedded engine, which gets paths on this machine only, and modules that open
-files which are no part of a crawl."""
+"""The seam itself, the embedded engine, which gets paths on this machine only, and modules that
+open files which are no part of a crawl."""
 
 
 def test_no_other_module_opens_a_file_of_a_crawl_by_its_path() -> None:

@@ -13,7 +13,6 @@ zero. tests/engine/test_small_queries.py compares the results of both.
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import pyarrow as pa
@@ -161,7 +160,7 @@ def _write(operation: Any) -> bool:
         raise Unsupported("a write of something else than new Parquet files")
     frame = relations.run(operation.input)
     by, options = list(operation.partitioning_columns), dict(operation.options)
-    write_files(frame, Path(operation.path), by, options)
+    write_files(frame, operation.path, by, options)
     return True
 
 

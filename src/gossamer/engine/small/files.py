@@ -55,11 +55,12 @@ def _with_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def write_files(frame: Frame, folder: Path, by: Sequence[str], options: Mapping[str, str]) -> None:
+def write_files(frame: Frame, path: str, by: Sequence[str], options: Mapping[str, str]) -> None:
     """Write the rows to a file, or to one for each value of the columns in `by`.
 
     The folders of these are named as Spark does: `column=value`. Without rows, there is no file.
     """
+    folder = Path(path)
     folder.mkdir(parents=True)
     (folder / "_SUCCESS").touch()
     if not frame.rows:
