@@ -59,6 +59,15 @@ demo.send_signal(signal.SIGINT)
 demo.communicate()
 """
 """Runs the demo until it answers, and prints the answer."""
+TRUST = """\
+import pathlib, subprocess, sys
+settings = pathlib.Path("/root/demo/gossamer.toml")
+demo = ["gossamer", "demo", "--folder", "/root/demo", "--port", sys.argv[1], "--no-browser"]
+refused = subprocess.run(demo, capture_output=True, text=True)
+assert "engine.trust_users" in refused.stderr, refused
+settings.write_text("engine.trust_users = true\\n" + settings.read_text())
+"""
+"""Does as the demo says where the kernel has no seccomp, as qemu's has none."""
 
 
 class System(NamedTuple):
@@ -66,6 +75,7 @@ class System(NamedTuple):
 
     root: Path
     wheel: Path
+    is_emulated: bool
     took: list[tuple[str, float, float]]
 
     def run(self, *command: str) -> str:
@@ -74,7 +84,7 @@ class System(NamedTuple):
         inside = ("unshare", "--mount", "sh", "-c", ENTER, str(self.root), *command)
         done = subprocess.run(inside, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        self.took.append((" ".join(command), time.monotonic() - began, _cpu_s() - before))
+        self.took.append((" ".join(command[:2]), time.monotonic() - began, _cpu_s() - before))
         return done.stdout
 
 
@@ -91,7 +101,8 @@ def system(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[System]:
         lacking(f"there is no wheel for {tag} on this machine")
     if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
         lacking("this needs root and mmdebstrap: apt-get install mmdebstrap")
-    if architecture == "arm64" and platform.machine() != "aarch64":
+    is_emulated = architecture == "arm64" and platform.machine() != "aarch64"
+    if is_emulated:
         _require_emulation("qemu-aarch64")
     root = tmp_path / "debian"
     packages = "--include=python3-venv,ca-certificates"
@@ -104,7 +115,7 @@ def system(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[System]:
     (root / "etc" / "pip.conf").write_text(settings)
     shutil.copy("/etc/resolv.conf", root / "etc")
     shutil.copy(wheels[0], root / "root")
-    yield System(root, wheels[0], [])
+    yield System(root, wheels[0], is_emulated, [])
     shutil.rmtree(root)
 
 
@@ -120,8 +131,11 @@ def test_from_the_wheel_to_the_first_result(
     system.run("pip", "install", "--quiet", f"/root/{system.wheel.name}")
     form = "not compiled" if "-none-any" in system.wheel.name else "compiled"
     assert system.run("gossamer", "--version").rstrip().endswith(f", parser {form}")
+    port = str(free_port())
+    if system.is_emulated:
+        system.run("python3", "-c", TRUST, port)
     (system.root / "root" / "first_result.py").write_text(FIRST_RESULT)
-    found = json.loads(system.run("python3", "/root/first_result.py", str(free_port())))
+    found = json.loads(system.run("python3", "/root/first_result.py", port))
     assert found["hits"]
     with capsys.disabled():
         print()
