@@ -279,6 +279,17 @@ def test_what_is_an_error_is_one(engine: Engine) -> None:
     for each in wrong:
         with pytest.raises(PySparkException):
             rows.select(each.alias("made")).collect()
+    twice = rows.alias("a").join(rows.alias("b"), F.col("a.s") == F.col("b.s"))
+    for query in (twice.select("n"), rows.groupBy("s").agg(F.col("n")), rows.select("N2")):
+        with pytest.raises(PySparkException):
+            query.collect()
+
+
+def test_a_column_of_a_frame_is_that_of_no_other(engine: Engine) -> None:
+    one = engine.rows(pa.table({"k": [1], "n": [1]}))
+    other = engine.rows(pa.table({"k": [1], "n": [2]}))
+    both = one.join(other, one.k == other.k)
+    assert both.select(other.n, one.n).collect() == [(2, 1)]
 
 
 def test_a_file_that_cannot_be_read_is_an_error_of_the_server(

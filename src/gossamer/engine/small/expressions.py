@@ -18,7 +18,7 @@ from gossamer.engine.small.values import cast, column, list_array, literal
 from gossamer.engine.small.windows import window_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyspark.sql.connect.proto import Expression
 
@@ -33,13 +33,16 @@ _LAMBDAS = frozenset({"transform", "filter", "exists"})
 class Evaluator:
     """Evaluates expressions over the rows of a frame.
 
-    With `groups`, aggregate functions have a value for each group, and other columns that of the
-    first row of the group.
+    With `groups`, aggregate functions have a value for each group, and so do the columns `keys`,
+    which are equal in all rows of a group.
     """
 
-    def __init__(self, frame: Frame, groups: Groups | None = None) -> None:
+    def __init__(
+        self, frame: Frame, groups: Groups | None = None, keys: Iterable[str] = ()
+    ) -> None:
         self._frame = frame
         self._groups = groups
+        self._keys = frozenset(keys)
         self._variables: dict[str, Value] = {}
         self._guards = 0
         """How many conditions decide whether a value is used."""
@@ -61,7 +64,7 @@ class Evaluator:
             (name,) = expression.alias.name
             return Column(name, self.column(expression.alias.expr))
         if which == "unresolved_attribute" and self._groups is None:
-            return self._attribute_column(expression.unresolved_attribute.unparsed_identifier)
+            return self._attribute_column(expression.unresolved_attribute)
         return Column(name_of(expression), self.column(expression))
 
     def column(self, expression: Expression) -> pa.Array:
@@ -96,8 +99,10 @@ class Evaluator:
         alias = target.removesuffix(".*")
         return [each for each in self._frame.columns if each.qualifier == alias]
 
-    def _attribute_column(self, identifier: str) -> Column:
-        name = _unquoted(identifier)
+    def _attribute_column(self, attribute: Expression.UnresolvedAttribute) -> Column:
+        if attribute.HasField("plan_id"):
+            raise Unsupported("a column of a certain frame, whichever frames have its name")
+        name = _unquoted(attribute.unparsed_identifier)
         try:
             return self._frame.find(name)
         except Unsupported:
@@ -107,8 +112,12 @@ class Evaluator:
             )
 
     def _attribute(self, attribute: Expression.UnresolvedAttribute) -> Value:
-        values = self._attribute_column(attribute.unparsed_identifier).values
-        return values if self._groups is None else take(values, self._groups.firsts)
+        found = self._attribute_column(attribute)
+        if self._groups is None:
+            return found.values
+        if found.name not in self._keys:
+            raise Unsupported("a value of a group that may have several, which is an error")
+        return take(found.values, self._groups.firsts)
 
     def _variable(self, variable: Expression.UnresolvedNamedLambdaVariable) -> Value:
         first, *rest = variable.name_parts

@@ -44,11 +44,18 @@ class Frame:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def find(self, name: str) -> Column:
-        """The column of a name, which may have the alias of its table before it."""
-        for each in self.columns:
-            if each.name == name or (each.qualifier and f"{each.qualifier}.{each.name}" == name):
-                return each
-        raise Unsupported(f"no column {name}")
+        """The column of a name, which may have the alias of its table before it.
+
+        Raises Unsupported if there is none, or several: these are errors of the server.
+        """
+        found = [
+            each
+            for each in self.columns
+            if each.name == name or (each.qualifier and f"{each.qualifier}.{each.name}" == name)
+        ]
+        if len(found) != 1:
+            raise Unsupported(f"{len(found)} columns of the name {name}")
+        return found[0]
 
     def values(self, names: Iterable[str]) -> list[pa.Array]:
         return [self.find(name).values for name in names]

@@ -292,7 +292,8 @@ def _aggregate(relation: Any) -> Frame:
     named = Evaluator(frame).columns(grouping)
     groups = group_rows([each.values for each in named], frame.rows)
     found = [each._replace(values=keys.take(each.values, groups.firsts)) for each in named]
-    made = Evaluator(frame, groups).columns(relation.aggregate_expressions)
+    names = [each.name for each in named]
+    made = Evaluator(frame, groups, names).columns(relation.aggregate_expressions)
     return Frame((*found, *made), groups.size)
 
 
