@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-LISTED = ("warc", "responses", "documents", "links", "pages", "index", HISTORY)
+LISTED = ("warc", "responses", "documents", "links", "index", HISTORY)
 """Stacks that have listings in this crawl."""
 
 
