@@ -3,7 +3,7 @@
 `pyspark`'s DataFrames make plans of Spark Connect and hand them to the session's client. Sail takes
 5 to 20 ms for each, and 180 for a large one, however few rows it reads: planning takes it 60 µs for
 each function in an expression. A round of a small crawl has a hundred queries. The client here runs
-them over Arrow's tables in a third of that time, and without the server, which need not start.
+them over Arrow's tables, which takes less, and without the server, which need not start.
 
 Whatever is not small, or uses what gossamer.engine.small does not have, goes to the server: it
 decides what Spark's functions mean, and raises the errors of those that fail, such as a division by
