@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -19,6 +21,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import sail, spark_client
 from gossamer.engine.engine import Engine, engine_errors
 from gossamer.engine.priorities import NICE
+from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.errors import EngineError, StoreFull
 from tests.support.engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
 from tests.support.repository import ROOT
@@ -82,6 +85,7 @@ def test_nobody_else_can_connect_to_the_engine() -> None:
 
 def test_the_only_connection_to_the_engine_is_kept_without_requests() -> None:
     """gRPC would close it after half an hour, and could not open another one."""
+    spark_client.import_client()
     builder = spark_client._channel_builder("sc://127.0.0.1:1", "127.0.0.1", embedded=True)
     assert dict(builder._channel_options)["grpc.client_idle_timeout_ms"] == 2**31 - 1
 
@@ -92,7 +96,7 @@ def listening_ports() -> set[int]:
 
 
 def test_threads_of_the_engine_run_at_a_low_priority(engine: Engine) -> None:
-    assert engine.read([], "n long").count() == 0
+    assert engine.spark.range(1_000_000).count() == 1_000_000  # which starts them
     found = set()
     for thread in Path("/proc/self/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
@@ -370,3 +374,27 @@ def test_rows_in_memory(engine: Engine) -> None:
     rows = engine.rows(table)
     assert dict(rows.dtypes) == {"n": "bigint", "s": "array<string>"}
     assert [tuple(row) for row in rows.collect()] == [(1, ["a"]), (None, [])]
+
+
+def test_tasks_start_in_their_order_and_none_after_an_error() -> None:
+    started: list[int] = []
+
+    def run(number: int) -> list[dict[str, int]]:
+        started.append(number)
+        if number == 2:
+            raise ValueError("no good")
+        return [{"number": number}]
+
+    assert run_beside_each_other(run, 2, 1) == [{"number": 0}, {"number": 1}]
+    with pytest.raises(ValueError, match="no good"):
+        run_beside_each_other(run, 9, 1)
+    assert started == [0, 1, 0, 1, 2]
+
+
+def test_ctrl_c_does_what_it_did_before_sail_started_in_some_thread() -> None:
+    with Engine(EngineConfig(workers=1)) as started, ThreadPoolExecutor(1) as thread:
+        large = started.spark.range(1_000_000)
+        assert thread.submit(large.count).result() == 1_000_000
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert large.count() == 1_000_000  # it has not shut down

@@ -243,23 +243,11 @@ def test_nested_functions_do_not_wait_for_each_others_processes_and_few_stay(lon
 
 
 def test_a_function_may_have_more_processes_than_the_pool(lone: Pool) -> None:
-    with lone.wrap_in_order(pid, more=1) as both:
-        one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
-        pids = {next(each).column(0)[0].as_py() for each in (one, other)}  # the first goes on
-        assert len(pids) == 2
-        assert [*one, *other] == []
-
-
-def test_numbers_are_processed_in_order_whichever_partition_starts_first(pool: Pool) -> None:
-    with pool.wrap_in_order(double) as function:
-        done = [
-            number
-            for partition in (2, 0, 1)
-            for batch in function(iter([numbers(partition)]))
-            for number in batch.column(0).to_pylist()
-        ]
-    assert done == [0, 2, 4]
-    assert not pool._numbers
+    both = lone.wrap(pid, more=1)
+    one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
+    pids = {next(each).column(0)[0].as_py() for each in (one, other)}  # the first goes on
+    assert len(pids) == 2
+    assert [*one, *other] == []
 
 
 def test_workers_are_prepared_before_there_is_work_for_them(tmp_path: Path) -> None:

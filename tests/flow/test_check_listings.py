@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-LISTED = ("warc", "responses", "documents", "links", "index", HISTORY)
+LISTED = ("warc", "responses", "documents", "links", "pages", "index", HISTORY)
 """Stacks that have listings in this crawl."""
 
 
@@ -43,7 +43,7 @@ def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("listed") / "crawl"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(listings, "NEWEST", {Layer: 1, StepReport: 4})
-        settings = loopback_settings(web.address, "generate.pages = 7")
+        settings = loopback_settings(web.address, "generate.pages = 4\nupdate.merge_share = 1")
         crawl = Crawl.create(str(folder), settings, engine)
         crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
         crawl.run()
@@ -86,7 +86,7 @@ def test_listings_are_written_again_and_nothing_is_lost(
     rows = tables(crawl)
     chance = random.Random(3)  # noqa: S311 - damages, not secrets
     chosen = [chance.choice(listing.paths) for listing in crawl.work.store.manifest.listings()]
-    assert len(chosen) > 5
+    assert len(chosen) > 10
     bytes_of = {path: Path(crawl.path, path).read_bytes() for path in chosen}
     left = [Path(crawl.path, path) for path in chosen]
     if swap in damages:

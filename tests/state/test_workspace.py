@@ -35,7 +35,7 @@ def test_no_rows_have_the_columns_of_their_query_which_is_planned_again_only_for
     monkeypatch.setattr(client, "_analyze", noted)
     none, count = work.scratch(frame.where("id > 5"))
     assert (count, asked) == (0, [])
-    assert none.schema.simpleString() == frame.schema.simpleString()
+    assert none.schema == frame.schema
     times = len(asked)
     assert none.unionByName(frame).count() == 3
     assert frame.join(none, on="id", how="left_anti").count() == 3

@@ -218,9 +218,8 @@ class Engine:
             return call_at_low_priority(lambda: list(fn(tasks[0])))
         run = self._keeping_umask(partial(_run_tasks, tuple(tasks), fn, schema))
         if self._pool is not None:
-            with self._pool.wrap_in_order(run, more) as ordered:
-                most = self.workers + more
-                return run_beside_each_other(partial(_run_task, ordered), len(tasks), most)
+            here = partial(_run_task, self._pool.wrap(run, more))
+            return run_beside_each_other(here, len(tasks), self.workers + more)
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         with engine_errors():
             rows = one_each.mapInArrow(run, self._parse_ddl(ddl))

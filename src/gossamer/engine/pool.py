@@ -12,7 +12,7 @@ Facts
   * A query may contain several functions of this pool, nested or on the two sides of a join, and
     the outer one waits for the inner one. So the limit of `size` processes applies to each
     function separately. With a common limit, outer functions could hold every process and leave
-    none for the inner ones. A function may get more processes (`wrap_in_order`).
+    none for the inner ones. A function may get more processes (`more`).
   * The partitions of a join wait for each other before the first row (Sail 0.7.2, as each adds to
     the filter that is pushed down to the probe side). A join with a union has more of them than
     there are processes. So each requests its first batch before it waits for a process.
@@ -29,12 +29,10 @@ import threading
 import time
 import uuid
 from collections import Counter
-from contextlib import contextmanager
 from functools import partial
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
 from pyspark import cloudpickle
 
 from gossamer.engine import worker_start
@@ -43,6 +41,8 @@ from gossamer.errors import EngineError, GossamerError, WorkerDied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
 
     from gossamer.engine.worker_start import Started
 
@@ -82,40 +82,22 @@ class Pool:
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
-        self._numbers: dict[_Call, Iterator[int]] = {}
         self._ends_idle = prepare is not None and self._starter.is_quick
         self._is_watched = False
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
 
-    def wrap(self, fn: PartitionFunction) -> PartitionFunction:
-        """Return a picklable function that runs `fn` here, in up to `size` processes."""
-        return partial(_run_in_pool, self._token, _Call(uuid.uuid4().hex, self._size), _dumps(fn))
-
-    @contextmanager
-    def wrap_in_order(self, fn: PartitionFunction, more: int = 0) -> Iterator[PartitionFunction]:
-        """As `wrap`, for rows that are the numbers 0, 1, 2, …: they are processed in this order.
-
-        The engine starts partitions in any order. So each row is replaced by the next number when a
-        worker requests it. Up to `size + more` processes run at once. If a partition ran
-        twice, a number would be that of no row, which is an error of the function.
-        """
+    def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
+        """Return a picklable function that runs `fn` here, in up to `size + more` processes."""
         call = _Call(uuid.uuid4().hex, self._size + more)
-        self._numbers[call] = count()
-        try:
-            yield partial(_run_in_pool, self._token, call, _dumps(fn))
-        finally:
-            del self._numbers[call]
+        return partial(_run_in_pool, self._token, call, _dumps(fn))
 
     def run(
         self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
         """Run a pickled function over one partition; `call` identifies the wrapped function."""
         batches = _start_batches(batches)
-        numbers = self._numbers.get(call)
-        if numbers is not None:
-            batches = _renumber_descriptors(batches, numbers)
         worker = self._take(call)
         reusable = False  # it died, or the engine abandoned the partition
         try:
@@ -210,14 +192,6 @@ def _run_in_pool(
 def _start_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same batches, of which the first one is there."""
     return chain(list(islice(batches, 1)), batches)
-
-
-def _renumber_descriptors(
-    batches: Iterator[pa.RecordBatch], numbers: Iterator[int]
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = pa.array(islice(numbers, batch.num_rows), batch.schema.field(0).type)
-        yield pa.RecordBatch.from_arrays([rows], schema=batch.schema)
 
 
 class _TaskError(Exception):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-MOST_ROWS = 20_000
-"""Of a table at any place of the query."""
+MOST_ROWS = 5_000
+"""Of a table at any place of the query. With more than some 10,000, the engine is faster
+(bench/small_queries.py)."""
 MOST_BYTES = 16 << 20
 """Of the Parquet files that it reads together."""
 
