@@ -21,6 +21,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import sail, spark_client
 from gossamer.engine.engine import Engine, engine_errors
 from gossamer.engine.priorities import NICE
+from gossamer.engine.small.limits import MOST_ROWS
 from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.errors import EngineError, StoreFull
 from tests.support.engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.server
+
+LARGE = MOST_ROWS + 1
+"""Rows that only Sail counts, which starts for them."""
 
 
 def test_reading_no_files_gives_no_rows_of_the_right_columns(engine: Engine) -> None:
@@ -79,8 +83,9 @@ def test_nobody_else_can_connect_to_the_engine() -> None:
     """Its port would let all users of the machine run code as this one."""
     before = listening_ports()
     with Engine(EngineConfig(workers=1)) as started:
+        assert started.spark.range(LARGE).count() == LARGE
         assert listening_ports() == before
-        assert started.spark.range(3).count() == 3
+        assert started.spark.range(LARGE).count() == LARGE
 
 
 def test_the_only_connection_to_the_engine_is_kept_without_requests() -> None:
@@ -96,7 +101,7 @@ def listening_ports() -> set[int]:
 
 
 def test_threads_of_the_engine_run_at_a_low_priority(engine: Engine) -> None:
-    assert engine.spark.range(1_000_000).count() == 1_000_000  # which starts them
+    assert engine.spark.range(LARGE).count() == LARGE
     found = set()
     for thread in Path("/proc/self/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
@@ -200,26 +205,26 @@ def run_python(script: str, *arguments: str) -> str:
 UNSTOPPED = """
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
-rows = Engine(EngineConfig(workers=1)).spark.range(7)
+rows = Engine(EngineConfig(workers=1)).spark.range(1_000_000)
 print(rows.count())
 """
 
 
 def test_an_engine_that_nobody_stops_serves_its_rows_and_ends_with_python() -> None:
     """It once went with its last reference, and Python then waited ten minutes for it."""
-    assert run_python(UNSTOPPED) == "7\n"
+    assert run_python(UNSTOPPED) == "1000000\n"
 
 
 TASKS = """
 import psutil
-from tests.support.engine_tasks import DDL, SCHEMA, tell
+from tests.support.engine_tasks import double
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 with Engine(EngineConfig(workers=2)) as engine:
     held = []
     for times in (20, 60):
         for _ in range(times):
-            engine.map_tasks(["a", "b", "c", "d"], tell, SCHEMA, DDL)
+            engine.map_partitions(engine.spark.range(0, 4, 1, 4), double, "n long").collect()
         held.append(psutil.Process().memory_info().rss)
 print((held[1] - held[0]) >> 20)
 """
@@ -237,6 +242,8 @@ from pathlib import Path
 import psutil, pyarrow as pa, pyarrow.parquet as pq
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
+from gossamer.engine.small import limits
+limits.MOST_ROWS = -1  # Sail runs every query
 names = [f"c{n}" for n in range(500)]
 rows, ddl = pa.table({name: [1] for name in names}), ", ".join(f"{name} BIGINT" for name in names)
 with Engine(EngineConfig(workers=1)) as engine:
@@ -268,7 +275,7 @@ def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
     for name in ("no_proxy", "no_grpc_proxy", "NO_PROXY", "NO_GRPC_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with Engine(EngineConfig(workers=1)) as started:
-        assert started.spark.range(3).count() == 3
+        assert started.spark.range(LARGE).count() == LARGE
     with pytest.raises(BlockingIOError):
         silent.accept()
 
@@ -393,8 +400,8 @@ def test_tasks_start_in_their_order_and_none_after_an_error() -> None:
 
 def test_ctrl_c_does_what_it_did_before_sail_started_in_some_thread() -> None:
     with Engine(EngineConfig(workers=1)) as started, ThreadPoolExecutor(1) as thread:
-        large = started.spark.range(1_000_000)
-        assert thread.submit(large.count).result() == 1_000_000
+        large = started.spark.range(LARGE)
+        assert thread.submit(large.count).result() == LARGE
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        assert large.count() == 1_000_000  # it has not shut down
+        assert large.count() == LARGE  # it has not shut down

@@ -24,7 +24,13 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user"),
 ]
-GOSSAMER = (sys.executable, "-c", "from gossamer.cli import main; main()")
+CODE = """
+from gossamer.engine.small import limits
+limits.MOST_ROWS = -1  # Sail runs every query, and starts for the first one
+from gossamer.cli import main
+main()
+"""
+GOSSAMER = (sys.executable, "-c", CODE)
 NOBODY = 65_534
 PATIENCE_S = 60
 INTRUDER = """
