@@ -43,7 +43,7 @@ def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("listed") / "crawl"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(listings, "NEWEST", {Layer: 1, StepReport: 4})
-        settings = loopback_settings(web.address, "generate.pages = 4\nupdate.merge_share = 1")
+        settings = loopback_settings(web.address, "generate.pages = 7\nupdate.merge_share = 1")
         crawl = Crawl.create(str(folder), settings, engine)
         crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
         crawl.run()
