@@ -398,7 +398,12 @@ def test_tasks_start_in_their_order_and_none_after_an_error() -> None:
     assert started == [0, 1, 0, 1, 2]
 
 
-def test_ctrl_c_does_what_it_did_before_sail_started_in_some_thread() -> None:
+def test_ctrl_c_does_what_it_did_before_sail_started_in_some_thread(
+    request: pytest.FixtureRequest,
+) -> None:
+    # Shells start programs in the background with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with Engine(EngineConfig(workers=1)) as started, ThreadPoolExecutor(1) as thread:
         large = started.spark.range(LARGE)
         assert thread.submit(large.count).result() == LARGE
