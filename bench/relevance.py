@@ -1,135 +1,57 @@
 """How good are the answers on judged collections, beside BM25 of other programs?
 
-    python bench/relevance.py --collections FOLDER
+    python bench/relevance.py --collections FOLDER [--sets TEXT] [--save TSV] [--peers TSV]
+    python bench/relevance.py --compare BEFORE.TSV AFTER.TSV
 
-FOLDER/ir holds collections (`collection.py`). Their documents are parsed and indexed as a crawl
-does, through HTML, with anchor texts but without ranks. In the same run, over the same texts (the
-title once, then the main text):
+FOLDER/ir holds collections (`collection.py`); of large ones, `--documents` documents and
+`--queries` queries are taken. Their documents are parsed and indexed as a crawl does, through
+HTML, with anchor texts but without ranks. In the same run, over the same texts:
 
   fields   Gossamer with its default ranking profile
-  bm25s    bm25s, Lucene's form of BM25, k1 = 1.2, b = 0.75, with the terms of our analysis, without
-           stop words
-  tantivy  tantivy's own query parser, over title and text
+  bm25s    bm25s with the analysis that is usual for the language (`usual_analysis.py`); where
+           several are, the best of them for the set
+  tantivy  tantivy's own query parser and stemmers, over title and text
 
-Each cell is the mean nDCG@10; gains are not transformed (Järvelin and Kekäläinen, TOIS 2002).
-Queries without judgements are left out.
+The score of a query is its nDCG@10; gains are not transformed (Järvelin and Kekäläinen, TOIS 2002).
+Queries without judgements are left out. Each set is compared with the better of both peers, and
+the mean ratio counts sets alike. `--save` writes the scores of single queries; `--peers` reads
+those of the peers from such a file instead of running them; `--compare` is a paired test of two.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import random
+import re
 import tempfile
-from itertools import pairwise
 from pathlib import Path
-from statistics import mean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import bm25s
-import tantivy
 from collection import Collection, rows, url_of
-from harness import Options, collection, generate_text, report
+from harness import Options, collection, generate_text
+from paired_scores import Judged, grouped, load, save
+from ranked_systems import DEPTH, by_bm25s, by_fields, by_tantivy, gossamer
+from relevance_tables import (
+    BEFORE,
+    HEAD,
+    OURS,
+    language_of,
+    print_changes,
+    print_row,
+    print_summary,
+)
+from usual_analysis import usual_analyses
 
 from gossamer.config import RankingConfig
-from gossamer.index.format import schema
-from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, is_unspaced
-from gossamer.index.format.document_builder import build_document
-from gossamer.search.node import Node
-from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from gossamer.index.format.analysis import Analyzer
+    from ranked_systems import Search
 
-    Search = Callable[[str], Sequence[str]]
-    """The URLs of the best documents for a query."""
-
-DEPTH = 10
-MEMORY_BYTES = 64_000_000
-
-
-def gossamer(
-    documents: Iterable[Mapping[str, Any]], folder: Path, weights: RankingConfig
-) -> Searcher:
-    """An index of rows of `collection.rows`, one per language, as in a crawl."""
-    writers: dict[str, tantivy.IndexWriter] = {}
-    for row in documents:
-        language = row["index_language"]
-        if language not in writers:
-            (folder / language).mkdir()
-            writers[language] = schema.create(folder / language).writer(MEMORY_BYTES, 1)
-        writers[language].add_document(build_document(row))
-    for writer in writers.values():
-        writer.commit()
-        writer.wait_merging_threads()
-    return Searcher(Node([folder / language for language in writers], weights), weights)
-
-
-def by_fields(searcher: Searcher) -> Search:
-    return lambda query: [hit.url for hit in searcher.search(query, limit=DEPTH).hits]
-
-
-def full_text(row: Mapping[str, Any]) -> str:
-    """Title and text of a page, the title only once."""
-    title, text = row["title"] or "", row["text"] or ""
-    return text if title in text else f"{title}\n{text}"
-
-
-def terms_of(text: str, analyzer: Analyzer) -> list[str]:
-    """The terms of a text; of scripts without spaces, each character and each two neighbours."""
-    terms = analyzer.terms.analyze(text)
-    return [*terms, *(a + b for a, b in pairwise(terms) if is_unspaced(a) and is_unspaced(b))]
-
-
-def content_words(query: str, analyzer: Analyzer) -> str:
-    words = query.split()
-    return " ".join([word for word in words if analyzer.has_content_word(word)] or words)
-
-
-def by_bm25s(documents: Sequence[Mapping[str, Any]], analyzer: Analyzer) -> Search:
-    index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-    texts = [terms_of(full_text(row), analyzer) for row in documents]
-    index.index(texts, show_progress=False)
-
-    def search(query: str) -> list[str]:
-        terms = terms_of(content_words(query, analyzer), analyzer)
-        known = [term for term in terms if term in index.vocab_dict]
-        if not known:
-            return []
-        found, scores = index.retrieve(
-            [known], k=min(DEPTH, len(documents)), show_progress=False, n_threads=1
-        )
-        return [
-            documents[number]["url"]
-            for number, score in zip(found[0], scores[0], strict=True)
-            if score > 0
-        ]
-
-    return search
-
-
-def by_tantivy(documents: Iterable[Mapping[str, Any]], analyzer: Analyzer) -> Search:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("url", stored=True, tokenizer_name="raw")
-    for name in ("title", "text"):
-        builder.add_text_field(name, tokenizer_name="terms")
-    index = tantivy.Index(builder.build())
-    index.register_tokenizer("terms", analyzer.terms)
-    writer = index.writer(MEMORY_BYTES, 1)
-    for row in documents:
-        texts = {name: row[name] or "" for name in ("title", "text")}
-        writer.add_document(tantivy.Document(url=row["url"], **texts))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-
-    def search(query: str) -> list[str]:
-        tree, _ = index.parse_query_lenient(query, ["title", "text"])
-        hits = searcher.search(tree, limit=DEPTH).hits
-        return [searcher.doc(address)["url"][0] for _, address in hits]
-
-    return search
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
@@ -143,47 +65,83 @@ def ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
     )
 
 
-def measured(judged: Collection, search: Search) -> float:
-    """Return the mean nDCG."""
+def number_of_words(query: str) -> int:
+    """How many words a query has; two characters of a script without spaces count as one."""
+    unspaced = len(_UNSPACED.findall(query))
+    return len(_UNSPACED.sub(" ", query).split()) + -(-unspaced // 2)
+
+
+def measured(judged: Collection, search: Search) -> list[float]:
+    """Return the nDCG of each query."""
     urls = {each["id"]: url_of(each) for each in judged.documents}
 
     def of(query: Mapping[str, str]) -> float:
         gains = judged.gains[query["id"]].items()
-        known = {urls[name]: gain for name, gain in gains if name in urls}
-        return ndcg(search(query["text"]), known)
+        return ndcg(search(query["text"]), {urls[name]: gain for name, gain in gains})
 
-    return mean(map(of, judged.queries))
-
-
-class Compared(NamedTuple):
-    fields: float
-    bm25s: float
-    tantivy: float
-
-    @property
-    def ratios(self) -> tuple[float, float]:
-        return self.fields / self.bm25s, self.fields / self.tantivy
+    return [of(query) for query in judged.queries]
 
 
-def compared(judged: Collection) -> Compared:
+def sampled(judged: Collection, documents: int, queries: int) -> Collection:
+    """At most so many queries and documents, drawn at random, with the answers to the queries."""
+    draw = random.Random(judged.name)  # noqa: S311
+    names = {each["id"] for each in judged.documents}
+    gains = {
+        query: {name: gain for name, gain in found.items() if name in names}
+        for query, found in judged.gains.items()
+    }
+    asked = [each for each in judged.queries if any(gains[each["id"]].values())]
+    asked = sorted(draw.sample(asked, min(queries, len(asked))), key=lambda each: each["id"])
+    answers = {name for each in asked for name in gains[each["id"]]}
+    others = [each for each in judged.documents if each["id"] not in answers]
+    more = min(max(documents - len(answers), 0), len(others))
+    kept = answers | {each["id"] for each in draw.sample(others, more)}
+    found = [each for each in judged.documents if each["id"] in kept]
+    return Collection(judged.name, found, asked, gains)
+
+
+def searches(judged: Collection, folder: Path, *, peers: bool) -> Iterator[tuple[str, Search]]:
     documents = rows(judged.documents)
-    language = judged.language
-    analyzer = analyzer_for(language if language in STEMMERS else OTHER)
+    yield OURS, by_fields(gossamer(documents, folder, RankingConfig()))
+    if peers:
+        for name, terms_of in usual_analyses(judged.language).items():
+            yield f"bm25s {name}", by_bm25s(documents, terms_of)
+        yield "tantivy", by_tantivy(documents, judged.language)
+
+
+def compared(judged: Collection, *, peers: bool) -> list[Judged]:
+    """The scores of all queries in all systems."""
     with tempfile.TemporaryDirectory() as scratch:
-        searches = (
-            by_fields(gossamer(documents, Path(scratch), RankingConfig())),
-            by_bm25s(documents, analyzer),
-            by_tantivy(documents, analyzer),
+        by_system = {
+            name: measured(judged, search)
+            for name, search in searches(judged, Path(scratch), peers=peers)
+        }
+    return [
+        Judged(
+            judged.name,
+            query["id"],
+            number_of_words(query["text"]),
+            {name: scores[number] for name, scores in by_system.items()},
         )
-        return Compared(*(measured(judged, search) for search in searches))
+        for number, query in enumerate(judged.queries)
+    ]
+
+
+def with_peers(ours: Sequence[Judged], known: Sequence[Judged]) -> list[Judged]:
+    """Our scores, beside those of the peers from another run."""
+    scores = {(each.collection, each.query): each.scores for each in known}
+    return [
+        each._replace(scores={**scores[each.collection, each.query], **each.scores})
+        for each in ours
+    ]
 
 
 def generate(folder: Path) -> Path:
-    """Write a collection whose questions are the beginnings of its texts."""
+    """Write a collection whose questions are the beginnings of its texts, in no language."""
     texts = {f"d{n}": generate_text("en", f"text {n}", 10) for n in range(12)}
     documents = [{"id": name, "title": "", "text": text} for name, text in texts.items()]
     queries = [{"id": name, "text": text[:60]} for name, text in texts.items()]
-    target = folder / "generated"
+    target = folder / "generated-xx"
     target.mkdir()
     for name, lines in (("docs.jsonl", documents), ("queries.jsonl", queries)):
         (target / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -191,26 +149,52 @@ def generate(folder: Path) -> Path:
     return folder
 
 
-def main() -> None:
-    options = Options(__doc__).read()
+def found_sets(options: argparse.Namespace) -> list[Collection]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = collection(options, "ir") or generate(Path(scratch))
-        found = [Collection.read(path.parent) for path in sorted(folder.glob("*/qrels.tsv"))]
-    print("| collection | documents | queries | `fields` | bm25s | tantivy |", end="")
-    print(" `fields` / bm25s | `fields` / tantivy |\n|---|---|---|---|---|---|---|---|")
-    ratios = []
-    for each in found:
-        ndcgs = compared(each)
-        ratios.append(ndcgs.ratios)
-        counts = (f"{len(rows):,}" for rows in (each.documents, each.queries))
-        values = (f"{value:.3f}" for value in (*ndcgs, *ndcgs.ratios))
-        print("|", " | ".join((each.name, *counts, *values)), "|", flush=True)
-    by_peer = [*zip(*ratios, strict=True)]
-    print("| mean | | | | | |", " | ".join(f"{mean(each):.3f}" for each in by_peer), "|")
-    below = (f"{sum(ratio < 1 for ratio in each)} of {len(each)}" for each in by_peer)
-    print("| below | | | | | |", " | ".join(below), "|")
-    bm25s_ratio, tantivy_ratio = map(mean, by_peer)
-    report(f"{bm25s_ratio:.2f} × the nDCG@10 of bm25s, {tantivy_ratio:.2f} × that of tantivy")
+        paths = sorted(path.parent for path in folder.glob("*/qrels.tsv"))
+        chosen = [path for path in paths if re.search(options.sets, path.name)]
+        return [
+            sampled(Collection.read(path), options.documents, options.queries) for path in chosen
+        ]
+
+
+def print_change(before: Path, after: Path) -> None:
+    """What changed between two versions of our code."""
+    earlier = {(each.collection, each.query): each.scores[OURS] for each in load(before)}
+    both = [
+        each._replace(scores={OURS: each.scores[OURS], BEFORE: score})
+        for each in load(after)
+        if (score := earlier.get((each.collection, each.query))) is not None
+    ]
+    print_changes("set", grouped(both, lambda each: each.collection))
+    print_changes("language", grouped(both, lambda each: language_of(each.collection)))
+    print_changes("all", {"all": both})
+
+
+def main() -> None:
+    reader = Options(__doc__, documents=(20_000, 20), queries=(300, 20))
+    reader.add_argument("--sets", default="", help="a regular expression that names of sets match")
+    reader.add_argument("--save", type=Path, help="write the scores of single queries there")
+    reader.add_argument("--peers", type=Path, help="take the scores of the peers from this file")
+    reader.add_argument(
+        "--compare", type=Path, nargs=2, help="print what changed between two files"
+    )
+    options = reader.read()
+    if options.compare:
+        print_change(*options.compare)
+        return
+    known = load(options.peers) if options.peers else None
+    print(HEAD, flush=True)
+    judged: list[Judged] = []
+    for each in found_sets(options):
+        scores = compared(each, peers=known is None)
+        scores = scores if known is None else with_peers(scores, known)
+        print_row(scores)
+        judged += scores
+        if options.save:
+            save(options.save, judged)
+    print_summary(judged)
 
 
 if __name__ == "__main__":
