@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.search.broker import MAX_QUERY_CHARS
 from gossamer.search.interpretation import MAX_UNITS
 from gossamer.search.query import MAX_PASSAGE, MAX_WORDS, is_passage, parse, wanted_words
+from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.search.searcher import Searcher
 from tests.support.small_index import crawl, put_index
 

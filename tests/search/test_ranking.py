@@ -11,8 +11,9 @@ import pytest
 from gossamer.index.format.analysis import first_words
 from gossamer.index.format.document_builder import FIRST_WORDS, lines_without
 from gossamer.search import query_units, ranking
+from gossamer.search.addresses import typed_address
 from gossamer.search.diversity import HOST_RESULTS
-from gossamer.search.filters import date_begin_ms, host_in
+from gossamer.search.filters import date_begin_ms
 from gossamer.search.messages import Find
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
@@ -373,7 +374,7 @@ def test_pairs_count_alike_in_either_step(
     ],
 )
 def test_a_host_as_people_write_it(typed: str, name: str) -> None:
-    assert host_in(typed) == name
+    assert typed_address(typed).host == name
 
 
 @pytest.mark.parametrize(

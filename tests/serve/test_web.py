@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import config
 from gossamer.errors import UsageError
-from gossamer.search.broker import MAX_QUERY_CHARS
+from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.serve import web
 from gossamer.serve.step import serve
 from gossamer.state.heartbeats import Heartbeat

@@ -29,6 +29,8 @@ def print_results(results: Results) -> None:
             "--verbatim searches for the words as typed.",
             highlight=False,
         )
+    for note in results.notes:
+        console.print(escape(printable(note)), highlight=False)
     for number, hit in enumerate(results.hits, start=1):
         marked = " ".join(printable(hit.snippet).split()).replace("<b>", "\0").replace("</b>", "\1")
         snippet = escape(unescape(marked)).replace("\0", "[bold]").replace("\1", "[/bold]")

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.index.format.analysis import compose_characters
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
 from gossamer.search.corrections import Corrections, corrections_of
@@ -45,6 +44,8 @@ from gossamer.search.messages import (
 )
 from gossamer.search.page_filters import resolve_page_filters
 from gossamer.search.query_cost import first_terms
+from gossamer.search.query_notes import notes_on
+from gossamer.search.query_text import effective_query
 from gossamer.search.recency import freshness_intent
 from gossamer.search.results import Results, extrapolate_facets
 from gossamer.search.spelling import complete_text
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from gossamer.search.page_filters import PageFacts
     from gossamer.search.query import Query
 
-MAX_QUERY_CHARS = 4_000
 MAX_RESULTS = MAX_LIMIT
 """Results of one query that can be reached by paging."""
 
@@ -85,18 +85,17 @@ class Broker:
         return complete_text(text, counts, limit)
 
 
-def effective_query(query: str) -> str:
-    """The part of a query that counts, in the Unicode form of the index."""
-    return compose_characters(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
-
-
 def _answer(
     nodes: Conversation, weights: RankingConfig, question: Question, facts: PageFacts
 ) -> RequestGenerator[Answered]:
     started_s = time.perf_counter()
     results = yield from _find_results(nodes, weights, question, facts)
-    took_ms = round((time.perf_counter() - started_s) * 1000, 1)
-    return Answered(nodes.state, msgspec.structs.replace(results, took_ms=took_ms))
+    results = msgspec.structs.replace(
+        results,
+        took_ms=round((time.perf_counter() - started_s) * 1000, 1),
+        notes=notes_on(effective_query(question.query)),
+    )
+    return Answered(nodes.state, results)
 
 
 def _find_results(

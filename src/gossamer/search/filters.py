@@ -6,9 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from tantivy import FieldType, Query
+from tantivy import FieldType, Occur, Query
 
 from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format.document_builder import kind_of
+from gossamer.search.addresses import typed_address
 from gossamer.search.query import Filter, Urls
 from gossamer.search.typed_forms import code_of, pages_having
 
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
     from gossamer.search.query import Not
 
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_KINDS = {"htm": "html", "xhtml": "html", "txt": "text"}
+"""Other names of kinds of pages."""
+NORWEGIAN = {"nb": "no", "nn": "no"}
+"""The index has both under one code (`parse/reading/language.py`)."""
 
 
 def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Query:
@@ -29,11 +35,11 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
         case Urls(urls):
             found = Query.term_set_query(schema, "url", [*urls])
         case Filter("site" | "host" as field, value):
-            found = Query.term_query(schema, field, host_in(value))
+            found = _address_filter(schema, field, value)
         case Filter("lang", value):
-            found = Query.term_query(schema, "language", value.lower())
+            found = Query.term_query(schema, "language", _language_code(value))
         case Filter("type", value):
-            found = Query.term_query(schema, "kind", value.lower().lstrip("."))
+            found = Query.term_query(schema, "kind", _kind(value))
         case Filter("intitle", value):
             found = _phrase_filter(schema, "title", words.analyze(value))
         case Filter("inurl", value):
@@ -53,8 +59,8 @@ def spared_pages(schema: Schema, excluded: Not) -> Query | None:
     if code := code_of(excluded.unless):
         return pages_having(code, schema)
     match excluded.part:
-        case Filter("site", value):
-            return Query.term_query(schema, "copy_site", host_in(value))
+        case Filter("site", value) if not (address := typed_address(value)).pattern:
+            return Query.term_query(schema, "copy_site", address.host)
     return None
 
 
@@ -68,9 +74,26 @@ def _date_range(schema: Schema, name: str, moment: int | None) -> Query:
     )
 
 
-def host_in(value: str) -> str:
-    """The host in what people write: a URL, capitals, dots or asterisks at either end."""
-    return value.lower().rpartition("://")[2].partition("/")[0].strip(".*")
+def _address_filter(schema: Schema, field: str, value: str) -> Query:
+    """The pages of a site or host, and with a path, those of them at or below it."""
+    address = typed_address(value)
+    found = Query.term_query(schema, field, address.host)
+    if not address.pattern:
+        return found
+    below = Query.regex_query(schema, "url", address.pattern)
+    return Query.boolean_query([(Occur.Must, found), (Occur.Must, below)])
+
+
+def _language_code(value: str) -> str:
+    """The code of the index for a tag such as `de-AT`, `pt_BR` or `nb`."""
+    code = re.split("[-_]", value.lower(), maxsplit=1)[0]
+    return NORWEGIAN.get(code, code)
+
+
+def _kind(value: str) -> str:
+    """The kind of pages that is meant by a name, an extension or a media type."""
+    kind = kind_of(value) if "/" in value else value.lower().lstrip(".")
+    return _KINDS.get(kind, kind)
 
 
 def date_begin_ms(value: str) -> int | None:

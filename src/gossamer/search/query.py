@@ -10,6 +10,7 @@
     after:2024-06     of that time or later before:2025               earlier
     link:a.org/b      links to a page       related:a.org/b           similar to a page
     url:a.org/b       the page, or the one that stands for it
+    site:a.org/docs   at or below an address; so with host: and, ending in *, url:
 
 Words next to each other are joined by AND, which binds closer than OR. What cannot be parsed is
 reduced to the words in it.
@@ -19,6 +20,13 @@ reduced to the words in it.
     all     = part { [ "AND" ] part } ;
     part    = ( "-" | "NOT" ) part | "(" any ")" | filter | phrase | word ;
     filter  = name ":" ( phrase | word ) ;
+
+What people are used to from other engines is read as follows. `query_notes.py` has what the answer
+says about it.
+
+    filetype: ext:    type:                 language:  lang:          title:  intitle:
+    +word             "word"                "red apple"~3             both words, not as a phrase
+    word^2 "a b"^2    without the weight    red AROUND(3) apple       red apple
 
 Text that people paste looks like operators, so
 
@@ -39,6 +47,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from gossamer.search.query_text import straighten
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -54,6 +64,8 @@ FILTERS = frozenset(
         *("before", "after", "link", "related"),
     )
 )
+ALIASES = {"ext": "type", "filetype": "type", "language": "lang", "title": "intitle"}
+"""What other search engines call these filters."""
 
 
 class Words(msgspec.Struct, frozen=True, tag=True):
@@ -109,31 +121,37 @@ _Token: TypeAlias = Words | Filter | Not | str
 """A leaf, an excluded word, a parenthesis, or one of OPERATORS."""
 OPERATORS = ("AND", "OR", "NOT", "-")
 
-_NAMES = "|".join(sorted(FILTERS))
+_NAMES = "|".join(sorted({*FILTERS, *ALIASES}))
 _WORD = r'[^\s()"]+ (?: \([^\s()"]*\) [^\s()"]* )*'
 """A word may contain pairs of parentheses: `print(a)`."""
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rf"""(?P<minus>-(?=["(]|(?:{_NAMES}):))
     |(?P<name>{_NAMES}):(?:"(?P<quoted>[^"]+)"?|(?P<value>[^\s()"]+))
-    |"(?P<phrase>[^"]*)"?|(?P<sign>[()])
-    |(?<![^\s(])-(?P<excluded>(?=\w){_WORD})|(?P<word>{_WORD})""",
+    |"(?P<phrase>[^"]*)(?:"(?P<near>~\d+)?(?P<weight>\^\d+(?:\.\d+)?)?(?!\w)|"?)|(?P<sign>[()])
+    |(?<![^\s(])-(?P<excluded>(?=\w){_WORD})
+    |(?<![^\s(])\+(?:(?="|(?:{_NAMES}):)|(?P<required>(?=[^\W\d_]{{2}}){_WORD}))
+    |(?P<word>{_WORD})""",
     re.VERBOSE | re.IGNORECASE,
 )
+WEIGHED = re.compile(r"(?P<word>(?![A-Z]+\^)[^\W\d_]{4,})\^\d+(?:\.\d+)?")
+"""A word with a weight, unlike `HEAD^2` and `sin^2`."""
+AROUND = re.compile(r"AROUND\(\d+\)")
 
 
 def parse(text: str) -> Query:
     """The tree of a query. An empty query is `And(())`."""
-    return _Parser(_tokens(text)).query()
+    return _Parser(_tokens(straighten(text))).query()
 
 
 def removable_filters(text: str) -> list[tuple[str, str]]:
     """Each filter of a query as it was typed, with its minus, and the query without this filter."""
     found = []
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(straighten(text)):
         if match["name"] is not None:
             before = text[: match.start()]
             rest = f"{before.removesuffix('-')} {text[match.end() :]}"
-            found.append(("-" * before.endswith("-") + match[0], " ".join(rest.split())))
+            typed = text[match.start() : match.end()]
+            found.append(("-" * before.endswith("-") + typed, " ".join(rest.split())))
     return found
 
 
@@ -254,7 +272,7 @@ def _tokens(text: str) -> list[_Token]:
     """The tokens of a query. Without an operator among them, there are no parentheses either."""
     capitals_only = not any(char.isalpha() and not char.isupper() for char in text)
     tokens = [
-        token for match in _TOKEN.finditer(text) for token in _token(match, plain=capitals_only)
+        token for match in TOKEN.finditer(text) for token in _token(match, plain=capitals_only)
     ]
     tokens = _replace_dangling_operators(tokens)
     if not any(isinstance(token, Not) or token in OPERATORS for token in tokens):
@@ -285,19 +303,38 @@ def _replace_dangling_operators(tokens: list[_Token]) -> list[_Token]:
 
 def _token(match: re.Match[str], *, plain: bool) -> Iterator[_Token]:
     """The token of a match; none for a dash. `plain`: AND, OR and NOT are words."""
-    phrase, excluded, word, name = match.group("phrase", "excluded", "word", "name")
-    if name is not None:
-        yield Filter(name.lower(), match["quoted"] or match["value"])
-    elif phrase is not None:
-        yield Words(phrase, exact=True)
+    excluded, required, word = match.group("excluded", "required", "word")
+    if match["name"] is not None:
+        yield _filter(match["name"].lower(), match["quoted"] or match["value"])
+    elif match["phrase"] is not None:
+        yield from _phrase(match)
     elif excluded is not None:
         yield Not(Words(excluded), unless=match[0])
+    elif required is not None:
+        yield Words(required, exact=True)
     elif word is None:
-        yield match[0]
-    elif word in ("AND", "OR", "NOT") and not plain:
-        yield word
+        yield from match[0].strip("+")
+    elif (word in ("AND", "OR", "NOT") or AROUND.fullmatch(word)) and not plain:
+        yield from [word] * (word in OPERATORS)
     elif word.strip("-"):
-        yield Words(word)
+        weighed = WEIGHED.fullmatch(word)
+        yield Words(weighed["word"] if weighed else word)
+
+
+def _phrase(match: re.Match[str]) -> Iterator[_Token]:
+    """A phrase, or its words if they need only be near each other."""
+    if match["near"]:
+        yield "("
+        yield from map(Words, match["phrase"].split())
+        yield ")"
+    else:
+        yield Words(match["phrase"], exact=True)
+
+
+def _filter(name: str, value: str) -> Filter:
+    """A filter. A `url:` that ends in an asterisk asks for a part of a host."""
+    name = ALIASES.get(name, name)
+    return Filter("host" if name == "url" and value.endswith("*") else name, value)
 
 
 class _Parser:

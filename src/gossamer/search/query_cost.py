@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from gossamer.index.format.analysis import first_words, is_unspaced, number_of_words
+from gossamer.search.addresses import typed_address
 from gossamer.search.query import (
     MAX_PASSAGE,
     MAX_WORDS,
@@ -158,6 +159,8 @@ def _leaf_cost(leaf: Leaf, analyzer: Analyzer, whole: Frequencies) -> Cost:
             return Cost(FILTER_TERMS, URLS_SHARE * whole.documents)
         case Filter("before" | "after"):
             return Cost(FILTER_TERMS, DATE_SHARE * whole.documents)
+        case Filter("site" | "host", value) if typed_address(value).pattern:
+            return Cost(FILTER_TERMS, URLS_SHARE * whole.documents)
         case Filter():
             return Cost(FILTER_TERMS * _leaf_terms(leaf), FILTER_SHARE * whole.documents)
 

@@ -75,6 +75,7 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     lower bound.
     `missing`: the number of groups of nodes of which none answered in time; their pages are left
     out.
+    `notes`: what of the query was not read as its author may have expected, as sentences.
     """
 
     total: int
@@ -87,6 +88,7 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     corrected: str | None = None
     estimated: bool = False
     missing: int = 0
+    notes: list[str] = []
 
 
 def most_frequent(values: Counter[str]) -> list[Count]:

@@ -12,11 +12,12 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.index.format.layout import shard_of
-from gossamer.search.broker import Broker, effective_query
+from gossamer.search.broker import Broker
 from gossamer.search.messages import Question
 from gossamer.search.node import Node, is_first_tier
 from gossamer.search.page_filters import NO_CRAWL, page_facts
 from gossamer.search.page_info import PageInfo
+from gossamer.search.query_text import effective_query
 from gossamer.state.lookup import Lookup
 from gossamer.storage import local_copies
 from gossamer.storage.objects.bucket import is_object_url

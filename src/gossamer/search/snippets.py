@@ -81,7 +81,7 @@ class Snippets:
         for unit in units:
             if len(unit) > 1:
                 self._phrases[unit[0]].add(unit)
-        initials = "".join(sorted({term[0] for term in self._terms}))
+        initials = "".join(sorted({term[:1] for term in self._terms}))
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
         code = [each.text for each in words if is_more_than_words(each.text)]
         self._code = re.compile("|".join(map(re.escape, code)), re.IGNORECASE) if code else None

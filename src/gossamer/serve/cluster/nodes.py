@@ -15,9 +15,10 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from gossamer.search.broker import Broker, effective_query
+from gossamer.search.broker import Broker
 from gossamer.search.messages import Answered, Directed, Reply, Suggest, Suggested
 from gossamer.search.page_filters import page_facts
+from gossamer.search.query_text import effective_query
 from gossamer.serve.cluster.cover import Cover, best_cover
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.members import Members

@@ -9,6 +9,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
+from gossamer.search.filters import NORWEGIAN
 from gossamer.serve.rendering import render
 from gossamer.serve.web.site_path import root_of
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_NUMBER_DIGITS = 9
 _LANGUAGE = re.compile(r"[a-z]{2}(?![a-z])")
-_NORWEGIAN = {"nb": "no", "nn": "no"}
-"""The index has both under one code (`parse/reading/language.py`)."""
 _FRESH = {"cache-control": "no-store"}
 
 
@@ -83,7 +82,7 @@ def language_parameter(request: Request) -> str:
     """
     tags = request.query_params.get("language") or request.headers.get("accept-language", "")
     code = _LANGUAGE.match(tags.lower())
-    return _NORWEGIAN.get(code[0], code[0]) if code else ""
+    return NORWEGIAN.get(code[0], code[0]) if code else ""
 
 
 def page(

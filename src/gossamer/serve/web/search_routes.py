@@ -9,10 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer.search.broker import MAX_QUERY_CHARS, MAX_RESULTS
+from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.messages import Question
 from gossamer.search.profiles import PROFILES
 from gossamer.search.query import removable_filters
+from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.search.results import Completions
 from gossamer.serve.web import responses
 from gossamer.serve.web.request_limits import client_of
