@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import Window
@@ -298,6 +299,36 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_server(
     (tmp_path / "damaged.parquet").write_bytes(b"this is no Parquet file")
     with pytest.raises(EngineError, match="Corrupt footer"), engine_errors():
         engine.read([str(tmp_path / "damaged.parquet")], "n long").collect()
+
+
+def damage_column(path: Path, name: str) -> None:
+    """Overwrite the pages of a column, which the footer does not notice."""
+    meta = pq.read_metadata(path)
+    chunk = meta.row_group(0).column(meta.schema.names.index(name))
+    begin = chunk.dictionary_page_offset or chunk.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[begin : begin + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    path.write_bytes(data)
+
+
+def test_only_the_columns_that_a_query_uses_are_read(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"k": [1, 2], "s": ["a", "b"], "n": [3, 4]}), path)
+    damage_column(path, "s")
+    read = engine.read([str(path)], "k long, s string, n long")
+    joined = read.join(read.select("k", F.col("n").alias("m")), on="k").where("m > 3")
+    assert joined.select("k", "n").collect() == [(2, 4)]
+    with pytest.raises(EngineError), engine_errors():
+        joined.collect()
+
+
+def test_rows_that_cannot_be_read_are_not_written(engine: Engine, tmp_path: Path) -> None:
+    path, written = tmp_path / "rows.parquet", tmp_path / "written"
+    pq.write_table(pa.table({"s": ["a", "b"]}), path)
+    damage_column(path, "s")
+    with pytest.raises(EngineError), engine_errors():
+        engine.read([str(path)], "s string").write.parquet(str(written))
+    assert not [*written.rglob("*.parquet")]
 
 
 def test_a_folder_that_cannot_be_written_is_named(engine: Engine, tmp_path: Path) -> None:

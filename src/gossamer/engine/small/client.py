@@ -89,18 +89,18 @@ class SmallQueries:
         return getattr(self._server.client(), name)
 
     def to_table(self, plan: Plan, observations: Any) -> tuple[pa.Table, Any, Any]:
-        frame = _unless_unsupported(relations.run, plan.root)
-        if frame is None:
+        table = _unless_unsupported(_rows, plan.root)
+        if table is None:
             return self._server.client().to_table(plan, observations)
-        return frame.table(), _spark_schema(frame.schema), None
+        return table, _spark_schema(table.schema), None
 
     def to_table_as_iterator(self, plan: Plan, observations: Any) -> Iterator[Any]:
-        frame = _unless_unsupported(relations.run, plan.root)
-        if frame is None:
+        table = _unless_unsupported(_rows, plan.root)
+        if table is None:
             yield from self._server.client().to_table_as_iterator(plan, observations)
         else:
-            yield _spark_schema(frame.schema)
-            yield frame.table()
+            yield _spark_schema(table.schema)
+            yield table
 
     def execute_command(self, command: Command, observations: Any = None) -> Any:
         is_write = command.WhichOneof("command_type") == "write_operation"
@@ -158,6 +158,10 @@ def _unless_unsupported(run: Callable[[Result], Answer], given: Result) -> Answe
         return run(given)
     except (Unsupported, pa.ArrowException):
         return None
+
+
+def _rows(relation: Relation) -> pa.Table:
+    return relations.run(relation).table()
 
 
 def _write(operation: Any) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -12,16 +13,40 @@ from gossamer.engine.small.limits import Unsupported, check_rows
 from gossamer.engine.small.types import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
 
 
-class Column(NamedTuple):
+class Deferred:
+    """Values that are made when they are asked for, as those of most columns never are.
+
+    Most joins are followed by a projection that drops columns, a lambda over the items of a list
+    needs few of the columns of its rows, and a query reads few columns of a file.
+    """
+
+    def __init__(self, kind: pa.DataType, make: Callable[[], pa.Array]) -> None:
+        self.type = kind
+        self._make = make
+
+    @cached_property
+    def values(self) -> pa.Array:
+        return self._make()
+
+
+@dataclass(frozen=True)
+class Column:
     name: str
-    values: pa.Array
+    source: pa.Array | Deferred
     qualifier: str = ""
     """The alias of its table."""
+
+    @property
+    def values(self) -> pa.Array:
+        return self.source.values if isinstance(self.source, Deferred) else self.source
+
+    def choose(self, choose: Callable[[pa.Array], pa.Array]) -> Column:
+        return replace(self, source=Deferred(self.source.type, lambda: choose(self.values)))
 
 
 @dataclass(frozen=True)
@@ -33,7 +58,7 @@ class Frame:
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(each.name, plain(each.values.type)) for each in self.columns])
+        return pa.schema([(each.name, plain(each.source.type)) for each in self.columns])
 
     def table(self) -> pa.Table:
         schema = self.schema
@@ -62,20 +87,18 @@ class Frame:
 
     def take(self, places: np.ndarray) -> Frame:
         """The rows at these places; -1 stands for a row of NULLs."""
-        columns = (each._replace(values=keys.take(each.values, places)) for each in self.columns)
-        return Frame(tuple(columns), check_rows(len(places)), self.parts)
+        return self._choose(partial(keys.take, places=places), check_rows(len(places)))
 
     def filter(self, mask: pa.Array) -> Frame:
         """The rows where the mask is true, not NULL."""
-        columns = tuple(each._replace(values=each.values.filter(mask)) for each in self.columns)
-        rows = len(columns[0].values) if columns else mask.true_count
-        return Frame(columns, rows, self.parts)
+        return self._choose(lambda values: values.filter(mask), mask.true_count)
 
     def slice(self, begin: int, count: int) -> Frame:
-        columns = tuple(
-            each._replace(values=each.values.slice(begin, count)) for each in self.columns
-        )
-        return Frame(columns, max(min(count, self.rows - begin), 0), self.parts)
+        rows = max(min(count, self.rows - begin), 0)
+        return self._choose(lambda values: values.slice(begin, count), rows)
+
+    def _choose(self, choose: Callable[[pa.Array], pa.Array], rows: int) -> Frame:
+        return Frame(tuple(each.choose(choose) for each in self.columns), rows, self.parts)
 
     def with_columns(self, columns: Sequence[Column]) -> Frame:
         return Frame(tuple(columns), self.rows, self.parts)

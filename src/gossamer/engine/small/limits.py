@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST_ROWS = 5_000
+MOST_ROWS = 10_000
 """Of a table at any place of the query. With more than some 10,000, the engine is faster
 (bench/small_queries.py)."""
 MOST_BYTES = 16 << 20

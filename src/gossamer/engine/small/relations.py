@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +75,7 @@ def _explode(frame: Frame, expressions: Any) -> Frame:
         begins = np.repeat(np.cumsum(sizes) - sizes, sizes)
         made.insert(0, Column("pos", pa.array((np.arange(len(parents)) - begins).astype(np.int32))))
     if is_named:
-        made = [each._replace(name=n) for each, n in zip(made, exploded.alias.name, strict=True)]
+        made = [replace(each, name=n) for each, n in zip(made, exploded.alias.name, strict=True)]
     rows = Evaluator(frame.take(parents))
     columns: list[Column] = []
     for each in expressions:
@@ -144,19 +146,19 @@ def _rename(relation: Any) -> Frame:
     new = {each.col_name: each.new_col_name for each in relation.renames}
     new |= dict(relation.rename_columns_map)
     return frame.with_columns(
-        [each._replace(name=new.get(each.name, each.name)) for each in frame.columns]
+        [replace(each, name=new.get(each.name, each.name)) for each in frame.columns]
     )
 
 
 def _to_df(relation: Any) -> Frame:
     frame = run(relation.input)
     names = zip(frame.columns, relation.column_names, strict=True)
-    return frame.with_columns([Column(name, each.values) for each, name in names])
+    return frame.with_columns([Column(name, each.source) for each, name in names])
 
 
 def _alias(relation: Any) -> Frame:
     frame = run(relation.input)
-    return frame.with_columns([each._replace(qualifier=relation.alias) for each in frame.columns])
+    return frame.with_columns([replace(each, qualifier=relation.alias) for each in frame.columns])
 
 
 def _input(relation: Any) -> Frame:
@@ -291,7 +293,7 @@ def _aggregate(relation: Any) -> Frame:
         return Frame(tuple(columns), 1)
     named = Evaluator(frame).columns(grouping)
     groups = group_rows([each.values for each in named], frame.rows)
-    found = [each._replace(values=keys.take(each.values, groups.firsts)) for each in named]
+    found = [each.choose(partial(keys.take, places=groups.firsts)) for each in named]
     names = [each.name for each in named]
     made = Evaluator(frame, groups, names).columns(relation.aggregate_expressions)
     return Frame((*found, *made), groups.size)
@@ -326,7 +328,7 @@ def _fill(relation: Any) -> Frame:
         if filler is None or not _fills(filler.type, kind):
             columns.append(each)
             continue
-        columns.append(each._replace(values=pc.fill_null(each.values, cast(filler, kind))))
+        columns.append(replace(each, source=pc.fill_null(each.values, cast(filler, kind))))
     return frame.with_columns(columns)
 
 
@@ -346,7 +348,7 @@ def _read(relation: Any) -> Frame:
     if source.format != "parquet" or not source.paths or relation.is_streaming:
         raise Unsupported("a read of something else than Parquet files")
     schema = types.parse_columns(source.schema)
-    return of_table(read_files(tuple(source.paths), schema))
+    return read_files(tuple(source.paths), schema)
 
 
 def _local(relation: Any) -> Frame:
