@@ -189,3 +189,23 @@ def test_init_with_wrong_settings_changes_nothing(tmp_path: Path) -> None:
     gossamer("init", folder, "--settings", file, code=1)
     assert contact_of(folder) == "a@b.example"
     gossamer("init", folder, "--settings", file, "--contact", "a@b.example", code=2)
+
+
+OF_SAIL = """
+import atexit, sys
+from gossamer.cli import main
+
+atexit.register(lambda: print("Sail is imported:", "pysail" in sys.modules))
+main()
+"""
+
+
+def test_a_small_crawl_and_its_harvest_do_without_sail(tmp_path: Path, server: Loopback) -> None:
+    server.answers = {"/": page(b"<p>hello <a href=/1>one</a>"), "/1": page(b"<p>one")}
+    command = [sys.executable, "-c", OF_SAIL, "crawl", str(tmp_path), "--own"]
+    command.append(f"localhost:{server.port}")
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "/1" in server.paths
+    assert "index" in said.stdout
+    assert "Sail is imported: False" in said.stdout

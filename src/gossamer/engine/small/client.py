@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 _SETTINGS: Mapping[str, str | None] = {
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
     "spark.sql.execution.pandas.inferPandasDictAsMap": "false",
