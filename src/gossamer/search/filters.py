@@ -15,8 +15,9 @@ from gossamer.search.query import Filter, Urls
 from gossamer.search.typed_forms import code_of, pages_having
 
 if TYPE_CHECKING:
-    from tantivy import Schema, TextAnalyzer
+    from tantivy import Schema
 
+    from gossamer.index.format.analysis import Terms
     from gossamer.search.query import Not
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
@@ -26,7 +27,7 @@ NORWEGIAN = {"nb": "no", "nn": "no"}
 """The index has both under one code (`parse/reading/language.py`)."""
 
 
-def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Query:
+def filter_query(schema: Schema, asked: Filter | Urls, words: Terms) -> Query:
     """The query for pages that the filter accepts. An invalid value matches nothing.
 
     So does a filter that `page_filters.py` should have replaced.

@@ -22,7 +22,8 @@ from heapq import nsmallest
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from gossamer.index.format.analysis import analyzer_for, is_unspaced
+from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.unspaced import is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

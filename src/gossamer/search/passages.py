@@ -15,13 +15,12 @@ from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.index.format.analysis import (
-    FIRST_UNSPACED,
     OTHER,
     analyzer_for,
     camel_parts,
-    is_unspaced,
 )
 from gossamer.index.format.stored_document import Window, text_windows
+from gossamer.index.format.unspaced import FIRST_UNSPACED, is_korean, is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -266,7 +265,7 @@ class Passages:
 
 def _wanted_word(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> WantedWord:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
-    unspaced = all(map(is_unspaced, unit))
+    unspaced = all(is_unspaced(term) or is_korean(term) for term in unit)
     longest = max(unit, key=len)
     words = frozenset(("".join(unit),)) if unspaced else forms.get(longest) or frozenset((longest,))
     prefixes = words if unspaced else frozenset(_prefix_pattern(word, longest) for word in words)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from gossamer.index.format.analysis import first_words, is_unspaced, number_of_words
+from gossamer.index.format.analysis import first_words, number_of_words
+from gossamer.index.format.unspaced import is_pair, is_unspaced
 from gossamer.search.addresses import typed_address
 from gossamer.search.query import (
     MAX_PASSAGE,
@@ -133,7 +134,7 @@ def unit_cost(unit: Unit, whole: Frequencies) -> Cost:
     """The cost of a term, or of a phrase."""
     least = min(whole.pages("text", term) for term in unit)
     if len(unit) == 1:
-        return Cost(1, least)
+        return Cost(RUN_TERMS if is_pair(unit[0]) else 1, least)
     if all(map(is_unspaced, unit)):
         return Cost(RUN_TERMS * (len(unit) - 1), len(unit) * least)
     return Cost(len(unit), POSITIONS * len(unit) * least)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from gossamer.index.format.analysis import compose_characters
+from gossamer.index.format.normalization import compose_characters
 
 MAX_QUERY_CHARS = 4_000
 

@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gossamer.index.format.analysis import MAX_KEPT, camel_parts, is_unspaced
+from gossamer.index.format.analysis import MAX_KEPT, camel_parts
+from gossamer.index.format.unspaced import clusters, is_korean, is_pair, is_unspaced
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ MAX_TERMS = 64
 MAX_COMPOUNDED = 16
 """Words of a query that are tried as one word with their neighbours."""
 MAX_IN_COMPOUND = 4
+LONG_RUN = 4
+"""Characters in a row that are sought as a phrase."""
 RUN_DAMPING = 0.3
 """A unit of a run of n characters without spaces weighs n to the power of -RUN_DAMPING."""
 
@@ -52,16 +55,26 @@ def _units_of_word(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
     """The units of a word.
 
     A run of a script without spaces is a text, not a word, so each two neighbouring characters are
-    a unit.
+    a unit. So are those of a Korean word, which has particles; where the language takes it for one
+    word, its pairs are other spellings (`split_units`).
     """
     units: list[Unit] = []
     for part in parts_of(word, analyzer):
         terms = analyzer.terms_of(part.text)[:MAX_TERMS]
-        if not part.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
-            units += pairwise(terms)
+        if not part.exact and (pairs := _pairs(terms, korean=analyzer.splits_unspaced)):
+            units += [(pair,) for pair in pairs]
         elif terms:
             units.append(terms)
     return tuple(units)
+
+
+def _pairs(terms: Unit, *, korean: bool) -> Sequence[str]:
+    """Each two neighbouring characters of a run, as terms; none of other words."""
+    if korean and len(terms) == 1 and is_korean(terms[0]) and len(terms[0]) > 1:
+        terms = tuple(terms[0])
+    elif not all(map(is_unspaced, terms)):
+        return ()
+    return [first + second for first, second in pairwise(terms)]
 
 
 def run_weight(units: Sequence[Unit]) -> float:
@@ -70,10 +83,14 @@ def run_weight(units: Sequence[Unit]) -> float:
     A run of n characters has n - 1 overlapping pairs. If each counted in full, the run would
     outweigh the other words of the query.
     """
-    characters = join_units(units)
-    if not characters or not all(map(is_unspaced, characters)):
+    terms = [term for unit in units for term in unit]
+    if terms and all(map(is_unspaced, terms)):
+        characters = len(join_units(units))
+    elif len(units) > 1 and all(map(is_korean, terms)):
+        characters = len(units) + 1
+    else:
         return 1.0
-    return math.pow(len(characters), -RUN_DAMPING)
+    return math.pow(characters, -RUN_DAMPING)
 
 
 def spellings(part: Words, analyzer: Analyzer) -> Iterator[tuple[Sequence[Unit], float]]:
@@ -89,21 +106,29 @@ def neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, Unit]]:
     In a run without spaces, two pairs of characters are neighbours if they do not overlap.
     """
     for at, (first, second) in enumerate(pairwise(units)):
-        if first != second and len(first) == len(second) == 1:
+        if first != second and len(first) == len(second) == 1 and not _in_run(first, second):
             yield at, (*first, *second)
     for at, (first, *between, last) in enumerate(zip(units, units[1:], units[2:], strict=False)):
-        row = join_units((first, *between, last))
-        is_run = len(row) == len(first + last) and all(map(is_unspaced, row))
-        if is_run and len(first) == len(last) == 2 and first != last:  # noqa: PLR2004
-            yield at, row
+        if all(len(unit) == 1 and is_pair(unit[0]) for unit in (first, *between, last)):
+            row = join_units((first, *between, last))
+            if len(row) == LONG_RUN and first != last:
+                yield at, row
+
+
+def _in_run(first: Unit, second: Unit) -> bool:
+    """Whether two units may be pairs of the same run."""
+    return (is_pair(first[0]) and is_pair(second[0])) or (
+        is_korean(first[0]) and is_korean(second[0])
+    )
 
 
 def join_units(units: Iterable[Unit]) -> Unit:
     """The terms of units as one phrase. Pairs of neighbouring characters overlap."""
     terms: list[str] = []
     for unit in units:
-        overlaps = terms and len(unit) > 1 and unit[0] == terms[-1] and is_unspaced(unit[0])
-        terms += unit[1:] if overlaps else unit
+        characters = clusters(unit[0]) if len(unit) == 1 and is_pair(unit[0]) else unit
+        overlaps = terms and characters is not unit and characters[0] == terms[-1]
+        terms += characters[1:] if overlaps else characters
     return tuple(terms)
 
 
@@ -197,7 +222,9 @@ def split_units(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
     None of another word.
     """
     if characters := _characters_as_word(word, analyzer):
-        return (characters,) if word.exact else tuple(pairwise(characters))
+        if word.exact:
+            return () if is_korean(characters[0]) else (characters,)
+        return tuple((first + second,) for first, second in pairwise(characters))
     parts = [] if word.exact else [Words(part) for part in camel_parts(word.text)]
     return tuple(units_of(parts, analyzer)) if len(parts) > 1 else ()
 
@@ -207,5 +234,7 @@ def _characters_as_word(word: Words, analyzer: Analyzer) -> Unit:
     if word.text.isascii():
         return ()
     terms = tuple(term for term, _ in analyzer.words(word.text))[:MAX_TERMS]
+    if len(terms) == 1 and is_korean(terms[0]) and not analyzer.splits_unspaced:
+        return tuple(terms[0]) if len(terms[0]) > 1 else ()
     is_run = len(terms) > 1 == len(analyzer.terms_of(word.text)) and all(map(is_unspaced, terms))
     return terms if is_run else ()

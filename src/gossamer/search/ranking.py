@@ -46,8 +46,9 @@ from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
 
-from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
+from gossamer.index.format.analysis import OTHER, analyzer_for
 from gossamer.index.format.page_keys import title_keys, words_key
+from gossamer.index.format.unspaced import is_pair
 from gossamer.search import query as query_tree
 from gossamer.search.filters import filter_query, spared_pages
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
@@ -88,8 +89,6 @@ PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
-CHARACTER_WEIGHT = 0.25
-"""The weight of a character that is in two pairs, in scripts without spaces."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
 MAX_PAIRS = 32
@@ -357,12 +356,10 @@ class QueryPlan:
     def _name_fields(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
         """Where a unit also counts, as a phrase or by its terms: field, terms and weight."""
         # In a run of a script without spaces, each character is in two units.
-        times = 2 if len(unit) > 1 and all(map(is_unspaced, unit)) else 1
+        times = 2 if is_pair(unit[0]) else 1
         yield "title", unit, self._weights.title / times
         for term in unit:  # anchors have no positions
             yield "anchors", (term,), self._weights.anchors / len(unit) / times
-            if times > 1:
-                yield "text", (term,), CHARACTER_WEIGHT / len(unit)
 
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:

@@ -15,14 +15,15 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.analysis import analyzer_for, merge_spans
 from gossamer.index.format.stored_document import Window, text_windows
+from gossamer.index.format.unspaced import grapheme_start
 from gossamer.search.passages import Passages, Place
 from gossamer.search.query_units import drop_stop_words, joined_phrases, split_units, units_of
 from gossamer.search.typed_forms import is_more_than_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gossamer.index.format.analysis import Span, Unit
     from gossamer.search.query import Words
@@ -171,7 +172,7 @@ class Snippets:
         spans = self._analyzer.spans(text, self._terms, self._initials) if self._terms else []
         if self._code:
             code = (match.span() for match in self._code.finditer(text))
-            spans = list(_merge_spans(sorted([*spans, *code])))
+            spans = list(merge_spans(sorted([*spans, *code])))
         if not self._phrases:
             return spans
         words = self._analyzer.words(text)
@@ -181,23 +182,11 @@ class Snippets:
             for phrase in self._phrases.get(term, ())
             if tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
-        return list(_merge_spans(sorted([*spans, *phrases])))
+        return list(merge_spans(sorted([*spans, *phrases])))
 
 
 def _is_function_word(word: Words) -> bool:
     return word.text.lower() in FUNCTION_WORDS
-
-
-def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
-    start, end = 0, 0
-    for span in spans:
-        if span[0] > end:
-            if end:
-                yield start, end
-            start = span[0]
-        end = max(end, span[1])
-    if end:
-        yield start, end
 
 
 def _snippet_start(text: str, mark: int) -> int:
@@ -205,7 +194,7 @@ def _snippet_start(text: str, mark: int) -> int:
     earliest = max(0, mark - BEFORE_CHARS)
     if earliest == 0:
         return 0
-    return max(earliest, text.find(" ", earliest, mark) + 1)
+    return grapheme_start(text, max(earliest, text.find(" ", earliest, mark) + 1))
 
 
 def _snippet_html(
@@ -215,6 +204,7 @@ def _snippet_html(
     end = start + SNIPPET_CHARS
     if end < len(text):
         end = max(text.rfind(" ", start, end), end - SNIPPET_CHARS // 4)
+        end = grapheme_start(text, end)
     parts, at = ["… " if start or precedes else ""], start
     for first, last in marks:
         if last > end:

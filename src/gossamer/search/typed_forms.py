@@ -21,6 +21,7 @@ from tantivy import Query
 
 from gossamer.index.format.analysis import MAX_KEPT, whitespace_analyzer
 from gossamer.index.format.exact_form import code_in, pieces_of
+from gossamer.index.format.normalization import normalize
 from gossamer.search.query_clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
@@ -62,7 +63,7 @@ class TypedWord(NamedTuple):
 @lru_cache(MAX_KEPT)
 def code_of(typed: str) -> Unit:
     """The terms of a typed word that is more than a word; none of another."""
-    return tuple(dict.fromkeys(whitespace_analyzer().analyze(code_in(pieces_of(typed)))))
+    return tuple(dict.fromkeys(whitespace_analyzer().analyze(code_in(pieces_of(normalize(typed))))))
 
 
 @lru_cache(MAX_KEPT)

@@ -6,15 +6,16 @@ Facts
     frequencies and mean lengths. tantivy computes the mean length of a field over all documents of
     an index, including those without the field, so with one field per language every page in a rare
     language would count as far too long.
-  * tantivy's simple tokenizer takes 0.3 µs per word, a regular expression 1.0. The simple one keeps
-    a run of Chinese, Japanese or Thai as one word, whose parts are not found, and splits Hindi and
-    Tamil at their vowel signs. So it serves languages in Latin, Cyrillic and Greek letters. In
-    others, a word is a run of letters, marks and digits (`\w` of UTS #18, without `_`), and each
-    character of a script that is written without spaces is a word.
-  * Letters are first folded to similar ASCII letters where Unicode has them, because people omit
-    accents when they type. This makes Turkish `I`, `ı`, `İ` and `i` one letter, which lower-casing
-    does not (`İ` becomes `i` and a combining dot). In Portuguese and Hungarian, endings may differ
-    only in accents (`informação`, `informações`), so stems are folded there instead.
+  * All texts are normalised first (`normalization.py`). Where tantivy has a stemmer, its simple
+    tokenizer then takes 0.3 µs per word. It keeps a run of Chinese, Japanese or Thai as one word,
+    and splits Hindi at its vowel signs. In all other languages, Python's regular expressions find
+    the words (`unspaced.py`), which takes as long, and our stemmers reduce them, each word once;
+    tantivy gets terms between spaces.
+  * Stemmers need accents: without them, `arrivé` does not lose its ending. So stems are folded to
+    similar ASCII letters, not words. But people omit accents when they type, and a stemmer may
+    take `arrive` for another word than `arrivé`. So pages also have the terms that such words would
+    have without accents, where these differ (`Analyzer.without_accents`).
+  * A stemmer may leave nothing of a word, such as Greek `όταν`. Such terms are removed.
 
 Stop words stay in the index, because phrases need them. A query leaves them out if it can
 (`Analyzer.has_content_word`).
@@ -23,15 +24,26 @@ Stop words stay in the index, because phrases need them. A query leaves them out
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
+from gossamer.index.format.light_stemmers import LIGHT_STEMMERS
+from gossamer.index.format.normalization import Aligned, normalize
+from gossamer.index.format.unspaced import (
+    SPLIT,
+    UNSPACED,
+    UNSPACED_CLASS,
+    pair_spans,
+    split_runs,
+    word_spans,
+    words_of,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from tantivy import TextAnalyzer
 
@@ -41,8 +53,10 @@ MAX_PATTERNS = 10_000
 """Compiled patterns that are cached, by the initials of the words that they find."""
 MAX_KEPT = 20_000
 """Words per language whose terms are cached: words recur in texts and in queries."""
+MAX_STEMS = 100_000
+"""Words per language whose stems are kept by a process."""
 
-STEMMERS = {
+SNOWBALL = {
     "ar": "arabic",
     "da": "danish",
     "de": "german",
@@ -62,7 +76,9 @@ STEMMERS = {
     "ta": "tamil",
     "tr": "turkish",
 }
-"""Snowball stemmers, by ISO 639-1."""
+"""The Snowball stemmers of tantivy, by ISO 639-1."""
+STEMMERS = frozenset((*SNOWBALL, *LIGHT_STEMMERS))
+"""The languages that have a stemmer, and so an index of their own."""
 OTHER = "xx"
 """All other languages, and pages without a language: words are not stemmed."""
 
@@ -72,21 +88,9 @@ Span: TypeAlias = tuple[int, int]
 Unit: TypeAlias = tuple[str, ...]
 """A term, or several that form a phrase."""
 
-FIRST_UNSPACED = "\u0e00"
-"""The first character of Thai, with which the scripts begin that are written without spaces."""
-
-_BY_PATTERN = frozenset(("ar", "ta", OTHER))
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """Languages for which tantivy has no stop words."""
-_STEM_FIRST = frozenset(("hu", "pt"))
-UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-"""A character of these scripts: Thai, Lao, Burmese, Khmer, kana and Chinese."""
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
-_FIRST_WORDS = re.compile(rf"[{UNSPACED.pattern[1:-1]}]|[^\W_{UNSPACED.pattern[1:-1]}]+")
+_FIRST_WORDS = re.compile(rf"[{UNSPACED_CLASS}]|[^\W_{UNSPACED_CLASS}]+")
 MAX_CAMEL_CHARS = 80
 """A longer word is data, not CamelCase."""
 
@@ -100,60 +104,126 @@ _QUERY_STOP_WORDS = ["versus", "vs"]
 """Words that people write between the things that they look for, and pages do not."""
 
 
+class Terms:
+    """Makes the terms of texts that are not normalised yet."""
+
+    def __init__(self, analyzer: TextAnalyzer, in_place: Callable[[str], str]) -> None:
+        self.analyzer, self._in_place = analyzer, in_place
+
+    def analyze(self, text: str) -> list[str]:
+        return self.analyzer.analyze(self._in_place(normalize(text)))
+
+
+class Stems(dict[str, str]):
+    """The stems of words in small letters, each computed once."""
+
+    def __init__(self, stem: Callable[[str], str]) -> None:
+        super().__init__()
+        self._stem = stem
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= MAX_STEMS:
+            self.clear()
+        found = self[word] = self._stem(word) or word
+        return found
+
+
 class Analyzer:
     """Splits text in one language into words.
 
-    `terms` makes the terms of a text, and `exact_form` its words without stemming.
+    `terms` makes the terms of a text, and `exact_form` its words without stemming. Both normalise
+    it. Their analyzers for tantivy get what `in_place` makes of a text that is normalised.
     """
 
     def __init__(self, language: str) -> None:
-        stemmer = STEMMERS.get(language)
+        snowball = SNOWBALL.get(language)
         fold, lower = Filter.ascii_fold(), Filter.lowercase()
-        stem = [Filter.stemmer(stemmer)] if stemmer else []
+        no_empty = Filter.custom_stopword([""])
+        self.splits_unspaced = snowball is None
+        self.has_forms = language != OTHER
+        light = LIGHT_STEMMERS.get(language)
+        self._light = Stems(light) if light else None
+        tokenizer = Tokenizer.simple() if snowball else Tokenizer.whitespace()
+        stem = [Filter.stemmer(snowball)] if snowball else []
         # The stop words are in lower case, with accents, so they are removed before folding.
-        stop = [] if stemmer is None or language in _UNLISTED else [Filter.stopword(stemmer)]
-        folded_last = language in _STEM_FIRST
-        self.terms = _text_analyzer(
-            language, [lower, *stem, fold] if folded_last else [fold, lower, *stem]
-        )
-        self._content_words = _text_analyzer(
-            language, [lower, *stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
-        )
-        self.splits_unspaced = self._by_pattern = language in _BY_PATTERN
-        # Words that are not stemmed, and those of scripts with marks, have no second form.
-        none = [Filter.remove_long(1)] if self._by_pattern else []
-        self.exact_form = _build_analyzer(Tokenizer.simple(), [*none, lower, *stop, fold])
+        stop = [Filter.stopword(snowball)] if snowball and language not in _UNLISTED else []
+        build = _build_analyzer
+        self.terms = Terms(build(tokenizer, [lower, *stem, fold, no_empty]), self.in_place)
+        words = self._words_in_place
+        # Words that are not stemmed have no second form.
+        none = [] if self.has_forms else [Filter.remove_long(1)]
+        self.exact_form = Terms(build(tokenizer, [*none, lower, *stop, fold, no_empty]), words)
+        query_stop = [*stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
+        self._content_words = Terms(build(tokenizer, [lower, *query_stop]), words)
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
         self._stem = lru_cache(MAX_KEPT)(self._stem_word)
+        self._unaccented = Stems(self._unaccented_form)
+
+    def in_place(self, normal: str) -> str:
+        """What tantivy's tokenizer gets of a normalised text: this, or terms between spaces."""
+        if not self.splits_unspaced:
+            return normal
+        if self._light is None:
+            return " ".join(words_of(normal))
+        return " ".join(map(self._light.__getitem__, words_of(normal.lower())))
+
+    def _words_in_place(self, normal: str) -> str:
+        return " ".join(words_of(normal)) if self.splits_unspaced else normal
+
+    def further_terms(self, normal: str) -> str:
+        """Terms that a normalised text has beside those `in_place`: pairs of characters."""
+        return " ".join(split_runs(normal)) if self.splits_unspaced and not normal.isascii() else ""
+
+    def forms(self, normal: str, different: str) -> str:
+        """What `exact_form` gets of a normalised text with these different words."""
+        return " ".join({*words_of(normal.lower())}) if self.splits_unspaced else different
+
+    def without_accents(self, different: str) -> str:
+        """Of different words those whose terms differ without accents, as they are without."""
+        if not self.has_forms:
+            return ""
+        known = self._unaccented
+        found = {known[word] for word in different.split(" ") if not word.isascii()}
+        return " ".join(found - {" "})
+
+    def _unaccented_form(self, word: str) -> str:
+        """What a word is without accents if its terms differ then; otherwise a space."""
+        folded = " ".join(_folding().analyze(word))
+        if not folded.isascii() or self.terms.analyze(folded) == self.terms.analyze(word):
+            return " "
+        return folded
 
     def words(self, text: str) -> list[tuple[str, Span]]:
         """The terms of a text, each with its span.
 
         Runs of scripts without spaces are split in any language (`exact_form.split_unspaced`).
         """
-        if self._by_pattern:
-            return _tokens(self.terms, text)
-        found: list[tuple[str, Span]] = []
-        for match in _beginning_with("").finditer(text):
-            if match[0].isascii() or not UNSPACED.search(match[0]):
-                found.append((self._stem(match[0]), match.span()))
-            else:
-                found += _tokens(plain_analyzer(), match[0], match.start())
-        return found
+        aligned = Aligned(text)
+        if self.splits_unspaced:
+            matches: Iterable[re.Match[str]] = word_spans(aligned.text)
+        elif aligned.text.isascii() or not UNSPACED.search(aligned.text):
+            matches = _beginning_with("").finditer(aligned.text)
+        else:
+            matches = word_spans(aligned.text)
+        return [(self._stem(match[0]), aligned.span(*match.span())) for match in matches]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
         """The spans of these terms in a text, and of words in CamelCase with one of them.
 
         `initials`: ASCII letters and digits; words that begin with any other ASCII character may be
-        skipped.
+        skipped. Pairs of characters that overlap are one span.
         """
         stem = self._stem
-        if self._by_pattern:
-            spans = [span for term, span in self.words(text) if term in terms]
+        aligned = Aligned(text)
+        if self.splits_unspaced:
+            matches: Iterable[re.Match[str]] = word_spans(aligned.text)
         else:
-            words = _beginning_with(initials).finditer(text)
-            spans = [match.span() for match in words if stem(match[0]) in terms]
+            matches = _beginning_with(initials).finditer(aligned.text)
+        spans = [aligned.span(*match.span()) for match in matches if stem(match[0]) in terms]
+        if not aligned.text.isascii() and SPLIT.search(aligned.text):
+            pairs = [aligned.span(*span) for span in pair_spans(aligned.text, terms)]
+            spans = list(merge_spans(sorted([*spans, *pairs])))
         joined = [
             (start, end)
             for start, end in _camel_case(text)
@@ -177,19 +247,6 @@ class Analyzer:
         return bool(self.content_words(typed))
 
 
-def compose_characters(text: str | None) -> str:
-    """Compose the letters of a text (NFC), as the index does, so that equal letters are equal."""
-    if not text or text.isascii():
-        return text or ""
-    return unicodedata.normalize("NFC", text)
-
-
-def compose_each(texts: Sequence[str]) -> Sequence[str]:
-    if "".join(texts).isascii():
-        return texts
-    return [compose_characters(text) for text in texts]
-
-
 @cache
 def analyzer_for(language: str) -> Analyzer:
     """The analyzer of a language: a key of STEMMERS, or OTHER."""
@@ -197,14 +254,14 @@ def analyzer_for(language: str) -> Analyzer:
 
 
 @cache
-def plain_analyzer() -> TextAnalyzer:
+def plain_analyzer() -> Terms:
     """Words that are not stemmed, in any language: for names, addresses and spelling."""
     return analyzer_for(OTHER).terms
 
 
 @cache
-def _unfiltered_analyzer() -> TextAnalyzer:
-    return TextAnalyzerBuilder(Tokenizer.regex(_WORD)).build()
+def _folding() -> TextAnalyzer:
+    return _build_analyzer(Tokenizer.whitespace(), (Filter.lowercase(), Filter.ascii_fold()))
 
 
 def plain_words(text: str) -> str:
@@ -214,7 +271,7 @@ def plain_words(text: str) -> str:
     """
     if text.isascii():
         return text.encode().translate(_ASCII_WORDS).decode()
-    return " ".join(_unfiltered_analyzer().analyze(text))
+    return " ".join(words_of(normalize(text)))
 
 
 def plain_words_of(texts: Sequence[str]) -> str:
@@ -297,25 +354,17 @@ def _camel_case(text: str) -> Iterator[Span]:
             yield start, end
 
 
-def is_unspaced(term: str) -> bool:
-    """Whether a term is one character of a script that is written without spaces.
-
-    Also true of one-letter words in any alphabet after Thai, which does no harm.
-    """
-    return len(term) == 1 and term >= FIRST_UNSPACED
-
-
-def _tokens(analyzer: TextAnalyzer, text: str, at: int = 0) -> list[tuple[str, Span]]:
-    """The terms of a text that begins `at` a place, each with its span."""
-    return [
-        (each.text, (at + each.char_offset_from, at + each.char_offset_to))
-        for each in analyzer.pre_tokenize(text).tokens
-    ]
-
-
-def _text_analyzer(language: str, filters: Iterable[Filter]) -> TextAnalyzer:
-    by_pattern = language in _BY_PATTERN
-    return _build_analyzer(Tokenizer.regex(_WORD) if by_pattern else Tokenizer.simple(), filters)
+def merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
+    """Spans in order, those that touch or overlap as one."""
+    start, end = 0, 0
+    for span in spans:
+        if span[0] > end:
+            if end:
+                yield start, end
+            start = span[0]
+        end = max(end, span[1])
+    if end:
+        yield start, end
 
 
 def _build_analyzer(tokenizer: Tokenizer, filters: Iterable[Filter]) -> TextAnalyzer:

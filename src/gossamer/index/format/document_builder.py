@@ -15,8 +15,6 @@ import tantivy
 
 from gossamer.index.format.analysis import (
     analyzer_for,
-    compose_characters,
-    compose_each,
     first_words,
     plain_words,
     plain_words_of,
@@ -29,6 +27,7 @@ from gossamer.index.format.exact_form import (
     marked_pieces,
     split_parts,
 )
+from gossamer.index.format.normalization import compose_characters, compose_each, normalize
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
 
@@ -125,7 +124,8 @@ class DocumentBuilder:
         self._lines = lines_of_same_length((*self._names, self._texts.description), self._main_text)
         self._kind = kind_of(row["content_type"])
         self._date_ms: int | None = row["published_ms"] or row["modified_ms"]
-        self._splits_unspaced = analyzer_for(row["index_language"]).splits_unspaced
+        self._analyzer = analyzer_for(row["index_language"])
+        self._splits_unspaced = self._analyzer.splits_unspaced
         self._document = tantivy.Document()
 
     def build(self) -> tantivy.Document:
@@ -164,13 +164,14 @@ class DocumentBuilder:
         titles = (texts.title, *texts.headings[:1])
         for key in {key for title in titles for key in title_keys(title)}:
             add_text("title_key", key)
-        add_text("title", texts.title)
-        add_text("title_exact_form", texts.title)
-        self._add_code_and_parts("title", "title_code", all_pieces(texts.title))
+        title = normalize(texts.title)
+        self._add_words("title", title)
+        self._add_forms("title", "title_exact_form", title, join_texts((title,)))
+        self._add_code_and_parts("title", "title_code", all_pieces(title))
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
-        first = "\n".join((texts.title, first_words(begin, FIRST_WORDS)))
+        first = normalize("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
-        add_text("first_words", "\n".join((first, *parts)))
+        self._add_words("first_words", "\n".join((first, *parts)))
 
     def _add_text(self) -> None:
         """Add all text about the page, each of its names once, and the exact forms in it."""
@@ -178,25 +179,39 @@ class DocumentBuilder:
         address = _address(self._row["url"])
         add_text("address", plain_words(address))
         for anchor in texts.anchors:
-            add_text("anchors", anchor)
+            self._add_words("anchors", normalize(anchor))
         names = skip_known((*self._names, texts.description), self._lines)
-        parts = [*names, self._main_text, address]
+        parts = [normalize(part) for part in (*names, self._main_text, address)]
         for part in parts:
-            add_text("text", part)
+            self._add_words("text", part)
         raw = join_texts(parts)
-        if not self._splits_unspaced:  # else words have no second form
-            add_text("exact_form", different_words(raw))
+        self._add_forms("text", "exact_form", "\n".join(parts), raw)
         self._add_code_and_parts("text", "code", marked_pieces(raw))
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
-            add_text("boilerplate", texts.boilerplate)
+            self._add_words("boilerplate", normalize(texts.boilerplate))
+
+    def _add_words(self, field: str, normal: str) -> None:
+        """Add the terms of a normalised text to a field."""
+        self._document.add_text(field, self._analyzer.in_place(normal))
+        if further := self._analyzer.further_terms(normal):
+            self._document.add_text(field, further)
+
+    def _add_forms(self, words: str, exact_form: str, normal: str, raw: bytes) -> None:
+        """Add the forms of words, and to the field of `words` terms of those with accents."""
+        if not self._analyzer.has_forms:
+            return
+        different = different_words(raw)
+        self._document.add_text(exact_form, self._analyzer.forms(normal, different))
+        if not different.isascii() and (other := self._analyzer.without_accents(different)):
+            self._document.add_text(words, other)
 
     def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
         """Add the code in pieces of a text to a field, and split words to the field of `words`."""
         if terms := " ".join(filter(None, map(code_in, pieces.code))):
             self._document.add_text(code, terms)
         if split := "\n".join(split_parts(pieces, splits_unspaced=self._splits_unspaced)):
-            self._document.add_text(words, split)
+            self._document.add_text(words, self._analyzer.in_place(split))
 
     def _add_values(self) -> None:
         if self._date_ms is not None:

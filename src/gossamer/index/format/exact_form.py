@@ -37,7 +37,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.index.format.analysis import HUMP, UNSPACED, camel_parts, plain_analyzer
+from gossamer.index.format.analysis import HUMP, camel_parts
+from gossamer.index.format.unspaced import SPLIT, split_runs, words_of
 from gossamer.native import native
 
 if TYPE_CHECKING:
@@ -277,10 +278,11 @@ def split_words(pieces: str) -> Iterator[str]:
 
 
 def split_unspaced(pieces: str) -> Iterator[str]:
-    """The words of each piece in which a script is written without spaces, one per character."""
+    """The words of each piece with a script that has no spaces, one per character, and pairs."""
     if not pieces.isascii():
-        for start, end in _pieces_with(UNSPACED, pieces):
-            yield " ".join(plain_analyzer().analyze(pieces[start:end]))
+        for start, end in _pieces_with(SPLIT, pieces):
+            piece = pieces[start:end]
+            yield " ".join((*words_of(piece), *split_runs(piece)))
 
 
 def _pieces_with(pattern: re.Pattern[str], pieces: str) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ import xxhash
 
 from gossamer.index.format.analysis import title_analyzer, whitespace_analyzer
 from gossamer.index.format.exact_form import code_in, pieces_of
+from gossamer.index.format.normalization import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,8 @@ def title_keys(title: str) -> Sequence[str]:
 
     `C` and `C++` differ only in the last one. Hyphens make no difference.
     """
-    words = " ".join(title_analyzer().analyze(title))
-    found = code_in(pieces_of(title))
+    words = " ".join(title_analyzer().analyze(normalize(title)))
+    found = code_in(pieces_of(normalize(title)))
     terms = whitespace_analyzer().analyze(found) if found else ()
     symbols = " ".join(term for term in terms if not _HYPHENED.match(term))
     keys = (words, words + symbols) if symbols else (words,)
@@ -52,7 +53,7 @@ def title_keys(title: str) -> Sequence[str]:
 
 def words_key(title: str) -> str:
     """The first of the title's keys, which ignores symbols."""
-    return xxhash.xxh3_64_hexdigest(" ".join(title_analyzer().analyze(title)).encode())
+    return xxhash.xxh3_64_hexdigest(" ".join(title_analyzer().analyze(normalize(title))).encode())
 
 
 def _hash(name: str, bits: int) -> int:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 14
+FORMAT = 15
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
@@ -125,8 +125,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def _register_tokenizers(index: tantivy.Index, language: str) -> tantivy.Index:
-    index.register_tokenizer(_TERMS, analyzer_for(language).terms)
+    index.register_tokenizer(_TERMS, analyzer_for(language).terms.analyzer)
     index.register_tokenizer(_PLAIN, whitespace_analyzer())
-    index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form)
+    index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form.analyzer)
     index.register_tokenizer(_CODE, whitespace_analyzer())
     return index

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.index.format.analysis import compose_characters, plain_analyzer
+from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format.normalization import compose_characters
 from gossamer.index.postings.blocks import NO_POSTINGS, Partition, open_mapped, partition_of
 from gossamer.index.postings.retrieval import (
     NO_DOCUMENTS,

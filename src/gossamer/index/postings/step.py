@@ -12,7 +12,8 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.index.format import selection
-from gossamer.index.format.analysis import compose_characters, plain_analyzer
+from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.format.normalization import compose_characters
 from gossamer.index.postings.blocks import PartitionWriter
 from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
 from gossamer.index.postings.retrieval import document_norm

@@ -1,0 +1,228 @@
+"""Normalisation: one spelling of each word, for the texts of pages and for queries.
+
+`normalize` follows NFKC_Casefold of UAX #15 and UTS #46 in what it ignores, with exceptions where
+searching wants other letters; docs/searching.md has a table of the rules and their reasons. Case is
+left to the analyzers, and so are the accents of Latin letters, which stemmers need.
+
+Facts (2,000 words of French): `normalize` returns a text in ASCII at once, and most texts in Latin
+or Cyrillic letters after one search for special characters, at 4 ns per character. Others take 20
+to 40 ns: the different characters of a text are few, and `str.replace` is fast.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_INVISIBLE = (
+    "\u00ad\u200b\u202a-\u202e\u2060-\u2069\ufeff"  # soft hyphen, ZWSP, embeddings, word joiner
+)
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+    "\U0001f3fb-\U0001f3ff"
+)
+"""Default_Ignorable_Code_Point, and the skin tones of emoji."""
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u0730-\u074a\u08d3-\u08ff\u093c\u0951-\u0954\u09bc\u0a3c\u0abc\u0b3c"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+)
+"""Marks that people leave out: accents that compose with no letter, Hebrew and Arabic points,
+tatweel, Syriac points, Vedic accents and nuktas."""
+_SPECIAL = (
+    _IGNORABLE
+    + _MARKS
+    + "\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00bc-\u00be\u0130\u0132\u0133\u013f\u0140\u0149"
+    "\u017f\u01c4-\u01cc\u01f1-\u01f3\u0218-\u021b\u02b0-\u02bd\u02d8-\u02dd\u02e0-\u02e4"
+    "\u0384-\u038f\u0390\u03aa-\u03b0\u03c2\u03ca-\u03ce\u03d0-\u03d6\u03f0-\u03f9\u1f00-\u1fff"
+    "\u0401\u0451\u040d\u045d\u0587\u0591-\u05c7\u05f3\u05f4"
+    "\u0622\u0623\u0625\u0649\u0660-\u0669\u0671\u06a9\u06aa\u06be\u06c0-\u06c3\u06cc\u06d5"
+    "\u06f0-\u06f9\u0901\u0902\u0e33\u0e4d\u0eb3\u0ecd\u0edc\u0edd"
+    "\u0966-\u096f\u09e6-\u09ef\u0a66-\u0a6f\u0ae6-\u0aef\u0b66-\u0b6f\u0be6-\u0bef\u0c66-\u0c6f"
+    "\u0ce6-\u0cef\u0d66-\u0d6f\u0de6-\u0def\u0e50-\u0e59\u0ed0-\u0ed9\u0f20-\u0f29\u1040-\u1049"
+    "\u1090-\u1099\u17e0-\u17e9\u1810-\u1819\u1946-\u194f\u19d0-\u19d9\u1a80-\u1a99\u1b50-\u1b59"
+    "\u07c0-\u07c9\ua620-\ua629\ua8d0-\ua8d9\ua900-\ua909\uaa50-\uaa59\uabf0-\uabf9"
+    "\u1d2c-\u1d6a\u1d78\u1d9b-\u1dbf\u1e9a\u1e9b\u2010\u2011\u2070-\u209c\u2100-\u218b"
+    "\u2460-\u24ff\u2e9f\u2ef3\u2f00-\u2fdf\u3131-\u318e\u3200-\u33ff\uf900-\ufaff\ufb00-\ufdff"
+    "\ufe70-\ufefc\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc"
+    "\U0001d400-\U0001d7ff\U0001ee00-\U0001eeff\U0001f100-\U0001f2ff\U0002f800-\U0002fa1f"
+)
+_EMOJI = (
+    "\u231a\u231b\u23e9-\u23f3\u2600-\u2712\u2714-\u2716\u2718-\u2767\u2794-\u2797\u27a1\u27b0"
+    "\u27bf\u2934\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\U0001f004\U0001f0cf\U0001f18e\U0001f1e6-\U0001f1ff\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
+)
+_JOINED = "\u0400-\u052f\u05d0-\u05ea"
+"""Letters between which an apostrophe is a letter: Cyrillic, as in `об'єкт`, and Hebrew."""
+_CLASS = re.sub("[\U00010000-\U0010ffff]-?", "", _SPECIAL + _EMOJI) + "\U00010000-\U0010ffff"
+_FOUND = re.compile(
+    rf"[{_CLASS}'\u2019\u00b7](?:(?<=[{_CLASS}])"
+    rf"|(?<=[{_JOINED}]['\u2019])(?=[{_JOINED}])|(?<=[lL]\u00b7)(?=[lL]))"
+)
+"""A character that may be replaced. The class comes first, and has one range beyond the BMP: a
+search for others takes six times as long."""
+
+_SYMBOLS = (
+    "\u2122\u2120\u00b4\u00a8\u00af\u00b8\u02d8-\u02dd\u2026"
+    "\u1fbd-\u1fc1\u1fcd-\u1fcf\u1fdd-\u1fdf\u1fed-\u1fef\u1ffd\u1ffe"
+)
+"""Compatibility characters that NFKC would join to a word, as in `Java™`, or turn into symbols."""
+_FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
+"""`5½` is 5 1/2, not 51/2."""
+_APOSTROPHES = re.compile(
+    rf"['\"\u05f3\u05f4](?<=[{_JOINED}]['\"\u05f3\u05f4])(?=[{_JOINED}])|(?<=[lL])\u00b7(?=[lL])"
+)
+_THAI_ORDER = re.compile("([\u0e48-\u0e4b\u0ec8-\u0ecb])([\u0e4d\u0ecd])")
+"""A tone mark before nikhahit, which people type behind it in sara am."""
+_EMOJI_FOUND = re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
+
+_LETTERS = {
+    "\u0130": "i",
+    **dict(zip("\u0218\u0219\u021a\u021b", "\u015e\u015f\u0162\u0163", strict=True)),
+    **dict.fromkeys("\u02bb\u02bc\u02bd\u2018\u2019\uff07", "'"),
+    **dict.fromkeys("\u2010\u2011", "-"),
+    **dict(zip("\u0401\u0451\u040d\u045d\u03c2", "\u0415\u0435\u0418\u0438\u03c3", strict=True)),
+    "\u0587": "\u0565\u0582",
+    **dict.fromkeys("\u05be\u05c0\u05c3\u05c6", " "),
+    **dict.fromkeys("\u0622\u0623\u0625\u0671", "\u0627"),
+    **dict.fromkeys("\u06cc\u0649", "\u064a"),
+    **dict.fromkeys("\u06a9\u06aa", "\u0643"),
+    **dict.fromkeys("\u06be\u06c0\u06c1\u06c2\u06d5", "\u0647"),
+    "\u06c3": "\u0629",
+    "\u0901": "\u0902",
+}
+_ROWS = ((0x915, 0x919), (0x91A, 0x91E), (0x91F, 0x923), (0x924, 0x928), (0x92A, 0x92E))
+"""The first stop of each row of Devanagari, and its nasal."""
+_ANUSVARA = re.compile("\u0902(?=([\u0915-\u0928\u092a-\u092e]))")
+_NASALS = {
+    chr(code): chr(nasal) + "\u094d" for first, nasal in _ROWS for code in range(first, nasal + 1)
+}
+MAX_PIECE_CHARS = 64
+_PIECE = re.compile(rf"\s+|\S{{1,{MAX_PIECE_CHARS}}}")
+_INVISIBLES = re.compile(f"[{_INVISIBLE}]+")
+
+
+def compose_characters(text: str | None) -> str:
+    """A text as it is stored and shown: with composed letters (NFC), without invisible characters.
+
+    The joiners, which some scripts need to be legible, stay.
+    """
+    if not text or text.isascii():
+        return text or ""
+    return _INVISIBLES.sub("", unicodedata.normalize("NFC", text))
+
+
+def compose_each(texts: Sequence[str]) -> Sequence[str]:
+    if "".join(texts).isascii():
+        return texts
+    return [compose_characters(text) for text in texts]
+
+
+def normalize(text: str) -> str:
+    """A text in the spelling of the index. White space may become another one."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    if not _FOUND.search(text):
+        return text
+    tables, chars = _tables(), {*text}
+    for char in chars & tables.before.keys():
+        text = text.replace(char, tables.before[char])
+    composed = unicodedata.normalize("NFKC", text)
+    if composed is not text:
+        text, chars = composed, {*composed}
+    for char in chars & tables.after.keys():
+        text = text.replace(char, tables.after[char])
+    if not chars.isdisjoint("\u0e4d\u0ecd"):
+        text = _THAI_ORDER.sub(r"\2\1", text).replace("\u0e40\u0e40", "\u0e41")
+    if not chars.isdisjoint("\u0901\u0902"):
+        text = _ANUSVARA.sub(lambda found: _NASALS[found[1]], text)
+    if not chars.isdisjoint("'\"\u2019\u02bc\u05f3\u05f4\u00b7"):
+        text = _APOSTROPHES.sub("", text)
+    if not chars.isdisjoint(tables.emoji):
+        text = _EMOJI_FOUND.sub(_emoji_word, text)
+    return text
+
+
+class Aligned:
+    """The normalised form of a text, and where it stands there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = normalize(text)
+        self._lengths: Sequence[int] | None = None
+        if self.text != text:
+            self.text, self._lengths = _align(text)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the original text, with the marks behind its last letter."""
+        if self._lengths is None:
+            return start, end
+        last = bisect_right(self._lengths, end) - 1
+        inside = self._lengths[last] < end  # of what a single character becomes, as in `㎏`
+        return bisect_right(self._lengths, start) - 1, last + inside
+
+
+def _align(text: str) -> tuple[str, Sequence[int]]:
+    """The normalised text, and the length of what each beginning of the text becomes."""
+    parts: list[str] = []
+    lengths = [0]
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        found = normalize(piece)
+        at = lengths[-1]
+        if len(found) == len(piece) and (found == piece or piece.isspace()):
+            lengths += range(at + 1, at + len(piece) + 1)
+        else:
+            ends = [len(normalize(piece[:end])) for end in range(1, len(piece))] + [len(found)]
+            # A letter may join the one before it: no beginning is longer than a later one.
+            least = [*accumulate(reversed(ends), min)]
+            lengths += [at + length for length in reversed(least)]
+        parts.append(found)
+    return "".join(parts), lengths
+
+
+class _Tables(NamedTuple):
+    """What becomes of single characters `before` NFKC and `after` it; and the `emoji`."""
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    emoji: frozenset[str]
+
+
+@cache
+def _tables() -> _Tables:
+    before = dict.fromkeys(_members(_SYMBOLS), " ")
+    before |= {char: f" {char}" for char in _members(_FRACTIONS)}
+    after = dict.fromkeys(_members(_IGNORABLE + _MARKS), "") | _LETTERS
+    for char in _members("\u0370-\u03ff\u1f00-\u1fff"):
+        base = unicodedata.normalize("NFD", char)[0]
+        if base != char:
+            after[char] = base
+    for char in _members(_SPECIAL):
+        if char.isdecimal():
+            after[char] = str(unicodedata.decimal(char))
+    return _Tables(before, after, frozenset(_members(_EMOJI)))
+
+
+def _members(characters: str) -> Sequence[str]:
+    """The members of a class of characters, as a regular expression writes it."""
+    ranges = re.findall("(.)-(.)|(.)", characters, re.DOTALL)
+    return [
+        chr(code)
+        for first, last, single in ranges
+        for code in range(ord(first or single), ord(last or single) + 1)
+    ]
+
+
+def _emoji_word(found: re.Match[str]) -> str:
+    """An emoji, or a flag of two letters, as a word of letters, which all tokenizers keep."""
+    return f" u{''.join(f'{ord(char):x}' for char in found[0])} "

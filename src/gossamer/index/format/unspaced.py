@@ -1,0 +1,135 @@
+"""Words of any script: runs of letters, marks and digits, and parts of runs without spaces.
+
+Chinese, Japanese kana, Thai, Lao, Khmer and Burmese are written without spaces. Each grapheme
+cluster there (a character with its marks, UAX #29) is a term, by which phrases are found, and so
+are each two neighbours: pairs tell much more than single letters, and are about as long as words.
+In Korean, particles are written with the noun before them (`서울에서`, in Seoul), so each two
+neighbouring syllables of a word are terms beside the word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from itertools import pairwise
+from operator import add
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+FIRST_UNSPACED = "\u0e00"
+"""The first character of Thai, with which the scripts begin that are written without spaces."""
+UNSPACED_CLASS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+HANGUL_CLASS = "\uac00-\ud7a3"
+UNSPACED = re.compile(f"[{UNSPACED_CLASS}]")
+"""A character of these scripts: Thai, Lao, Burmese, Khmer, kana and Chinese."""
+SPLIT = re.compile(f"[{UNSPACED_CLASS}{HANGUL_CLASS}]")
+"""A character of a word that has parts: also of Korean."""
+_MARKS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059"
+    "\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d"
+    "\u17b4-\u17d3\u17dd\u3099\u309a"
+)
+_SIGNS = "\u0e2f\u0e3f\u0e46\u0e4f\u0e5a\u0e5b\u0eaf\u0ec6\u104a-\u104f\u17d4-\u17dc\u30a0\u30fb"
+"""Punctuation and signs in the blocks of these scripts."""
+_STACKED = "\u1039\u17d2"
+"""What joins the next consonant to a cluster: the virama of Burmese, and Khmer coeng."""
+_CLUSTER = rf"[{UNSPACED_CLASS}](?:[{_STACKED}][\u1000-\u102a\u1780-\u17b3]|[{_MARKS}])*"
+_CLUSTERS = re.compile(_CLUSTER)
+_RUNS = re.compile(rf"[{UNSPACED_CLASS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
+_HAS_MARKS = re.compile(f"[{_MARKS}]")
+MAX_KEPT = 20_000
+
+
+def clusters(run: str) -> Sequence[str]:
+    """The grapheme clusters of a run without spaces; Korean syllables are one character each."""
+    return _CLUSTERS.findall(run) if _HAS_MARKS.search(run) else run
+
+
+def split_runs(text: str) -> Iterator[str]:
+    """Each two neighbouring clusters of a text, as terms."""
+    for run in _RUNS.findall(text) if SPLIT.search(text) else ():
+        parts = clusters(run)
+        yield from map(add, parts, parts[1:])
+
+
+def is_unspaced(term: str) -> bool:
+    """Whether a term is a part of a run in a script that is written without spaces."""
+    return term >= FIRST_UNSPACED and UNSPACED.match(term) is not None
+
+
+def is_korean(term: str) -> bool:
+    return "\uac00" <= term[0] <= "\ud7a3"
+
+
+@lru_cache(MAX_KEPT)
+def is_pair(term: str) -> bool:
+    """Whether a term is two neighbouring clusters of a script without spaces."""
+    return is_unspaced(term) and len(term) > 1 and len(clusters(term)) > 1
+
+
+def words_of(text: str) -> Sequence[str]:
+    """The words of a text, and the clusters of its runs without spaces, in order."""
+    return (_token() if UNSPACED.search(text) else _word()).findall(text)
+
+
+def word_spans(text: str) -> Iterator[re.Match[str]]:
+    """As `words_of`, with their places."""
+    return (_token() if UNSPACED.search(text) else _word()).finditer(text)
+
+
+def pair_spans(text: str, terms: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where pairs of clusters stand in a text that are among the terms."""
+    for run in _RUNS.finditer(text):
+        at = run.start()
+        for first, second in pairwise(clusters(run[0])):
+            if first + second in terms:
+                yield at, at + len(first) + len(second)
+            at += len(first)
+
+
+def grapheme_start(text: str, at: int) -> int:
+    """The first place from `at` where a letter begins, and not a mark that belongs to one."""
+    while at < len(text) and (text[at] >= "\u0300" and _continues(text[at])):
+        at += 1
+    return at
+
+
+def _continues(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M" or char in "\u200c\u200d"
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(f"[{_word_class()}]+")
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    return re.compile(f"[{_word_class()}]+|{_CLUSTER}")
+
+
+@cache
+def _word_class() -> str:
+    r"""Letters, digits and marks (`\w` of UTS #18, without `_`) of scripts that have spaces.
+
+    Python's `\w` has no marks, which are the vowels of India's scripts. Characters beyond the BMP
+    are few here, so that the class is fast.
+    """
+    ranges = [f"0-9A-Za-z{HANGUL_CLASS}\U00010000-\U0001ffff"]
+    begin = 0
+    for code in (*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xFB00, 0x10000)):
+        char = chr(code)
+        if not (char.isalnum() or unicodedata.category(char)[0] == "M") or UNSPACED.match(char):
+            begin = 0
+        elif begin and ord(ranges[-1][-1]) == code - 1:
+            ranges[-1] = f"{chr(begin)}-{char}"
+        else:
+            begin = code
+            ranges.append(char)
+    return "".join(ranges)
