@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gossamer.config import IndexConfig
 from gossamer.dedup.boilerplate.host_lines import MIN_PAGES, SHARE
 from gossamer.index.boilerplate import FEW, split_texts
-from gossamer.index.format.analysis import OTHER, STEMMERS
+from gossamer.index.format.analysis import index_language_of
 from gossamer.parse.page_parsing import parse_response
 from gossamer.parse.step.page_writer import main_and_boilerplate
 from gossamer.web.boilerplate_lines import LINE, line_hash
@@ -143,5 +143,5 @@ def _in_languages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     usual = counts.most_common(1)[0][0] if counts else None
     for row in found:
         language = row["language"] or usual
-        row["index_language"] = language if language in STEMMERS else OTHER
+        row["index_language"] = index_language_of(language)
     return found

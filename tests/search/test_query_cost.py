@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gossamer.config import RankingConfig
 from gossamer.index.format import schema
 from gossamer.index.format.analysis import OTHER, analyzer_for
+from gossamer.index.format.unspaced import is_pair
 from gossamer.search import query_cost
 from gossamer.search.interpretation import MAX_SHOWN_TERMS, Interpretation, telling_words
 from gossamer.search.query import MAX_WORDS, And, Filter, Like, Not, Or, Urls, Words, parse
@@ -138,8 +139,7 @@ def read_postings(tree: object, language: str, pages: Frequencies) -> tuple[floa
         case Words():
             terms, read = 0.0, 0
             for unit in units_of([tree], analyzer_for(language)):
-                is_run = len(unit) > 1 and min(unit) >= "\u0e00"
-                terms += (len(unit) - 1) / 2 if is_run else len(unit)
+                terms += RUN_TERMS if is_pair(unit[0]) else len(unit)
                 read += len(unit) * min(pages.pages("text", term) for term in unit)
             return terms, read
     return 1 / 4, 0

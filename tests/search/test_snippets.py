@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.index.format import stored_document
-from gossamer.index.format.analysis import OTHER
+from gossamer.index.format.analysis import OTHER, merge_spans
 from gossamer.index.format.stored_document import pack_text
 from gossamer.search.query import Words
 from gossamer.search.snippets import (
@@ -18,7 +18,6 @@ from gossamer.search.snippets import (
     PASSAGE_CHARS,
     SNIPPET_CHARS,
     Snippets,
-    _merge_spans,
     _snippet_html,
     _snippet_start,
 )
@@ -311,7 +310,7 @@ def test_a_snippet_says_whether_the_page_has_text_around_it() -> None:
 def test_spans_that_touch_are_one(
     spans: list[tuple[int, int]], merged: list[tuple[int, int]]
 ) -> None:
-    assert list(_merge_spans(spans)) == merged
+    assert list(merge_spans(spans)) == merged
 
 
 @pytest.mark.parametrize(("share", "shown"), [(0.7, True), (1.3, False)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.config import Config
 from gossamer.index.format import schema
-from gossamer.index.format.analysis import OTHER, STEMMERS
+from gossamer.index.format.analysis import OTHER, index_language_of
 from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import FIRST, shard_folder
 from gossamer.state.settings_file import DEFAULTS
@@ -70,7 +70,7 @@ def put_index(
         for number, document in enumerate(documents):
             row = PLAIN | {"host": host_of(document["url"])} | document
             row["static_rank"] = (row.pop("rank", None) or 0) * len(documents)
-            language = row["language"] if row["language"] in STEMMERS else OTHER
+            language = index_language_of(row["language"])
             row["index_language"] = language
             shard = names[FIRST if number < first else 1 + number % shards]
             folder = Path(built, shard, language)

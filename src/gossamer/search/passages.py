@@ -258,6 +258,8 @@ class Passages:
             return TYPED_FORM
         decoded, analyzed = word.decode("utf-8", "ignore"), self._analyzer.terms_of
         same = analyzed(decoded)[:1] == wanted.terms
+        if not same and not decoded.isascii():
+            same = wanted.terms[0] in self._analyzer.stems_of(decoded)
         if not same and (parts := camel_parts(decoded)):
             same = analyzed(parts[0])[:1] == wanted.terms
         return ANY_FORM if same else OTHER_WORD

@@ -106,7 +106,7 @@ def neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, Unit]]:
     In a run without spaces, two pairs of characters are neighbours if they do not overlap.
     """
     for at, (first, second) in enumerate(pairwise(units)):
-        if first != second and len(first) == len(second) == 1 and not _in_run(first, second):
+        if first != second and len(first) == len(second) == 1 and not _in_run(*first, *second):
             yield at, (*first, *second)
     for at, (first, *between, last) in enumerate(zip(units, units[1:], units[2:], strict=False)):
         if all(len(unit) == 1 and is_pair(unit[0]) for unit in (first, *between, last)):
@@ -115,11 +115,9 @@ def neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, Unit]]:
                 yield at, row
 
 
-def _in_run(first: Unit, second: Unit) -> bool:
-    """Whether two units may be pairs of the same run."""
-    return (is_pair(first[0]) and is_pair(second[0])) or (
-        is_korean(first[0]) and is_korean(second[0])
-    )
+def _in_run(first: str, second: str) -> bool:
+    """Whether one of two terms is a part of a run without spaces, or both are of Korean words."""
+    return is_pair(first) or is_pair(second) or (is_korean(first) and is_korean(second))
 
 
 def join_units(units: Iterable[Unit]) -> Unit:

@@ -62,7 +62,7 @@ WORDS = {
     "tr": ("haber", "haberler", "haberleri", "bugün", "güncel", "son dakika", "en yeni"),
     "zh": ("最新", "新闻", "新聞", "今天", "今日", "昨天"),
 }
-"""Words and phrases that ask for the present, in the 18 languages that we stem and three more.
+"""Words and phrases that ask for the present, in 21 languages.
 Accents do not count. Words with another meaning in another of these languages are left out (`hier`
 is yesterday in French and here in German)."""
 

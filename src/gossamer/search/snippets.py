@@ -137,7 +137,7 @@ class Snippets:
             if window.text.isascii():
                 continue
             text = window.text.decode()
-            known = {*self._analyzer.terms.analyze(text)}
+            known = self._analyzer.known_terms(text)
             if (known & self._terms or known & self._phrases.keys()) and (
                 marks := self._marks(text)
             ):

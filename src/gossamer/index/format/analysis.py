@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-from gossamer.index.format.light_stemmers import LIGHT_STEMMERS
 from gossamer.index.format.normalization import Aligned, normalize
+from gossamer.index.format.stemmers import LIGHT_STEMMERS
 from gossamer.index.format.unspaced import (
     SPLIT,
     UNSPACED,
@@ -79,6 +79,8 @@ SNOWBALL = {
 """The Snowball stemmers of tantivy, by ISO 639-1."""
 STEMMERS = frozenset((*SNOWBALL, *LIGHT_STEMMERS))
 """The languages that have a stemmer, and so an index of their own."""
+ANALYZED_AS = {"bs": "sr", "hr": "sr", "sh": "sr", "ms": "id", "nb": "no", "nn": "no", "prs": "fa"}
+"""Languages that are analysed as another one, with whose pages theirs are searched."""
 OTHER = "xx"
 """All other languages, and pages without a language: words are not stemmed."""
 
@@ -158,6 +160,7 @@ class Analyzer:
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
         self._stem = lru_cache(MAX_KEPT)(self._stem_word)
+        self._unaccented_stem = lru_cache(MAX_KEPT)(self._stem_without_accents)
         self._unaccented = Stems(self._unaccented_form)
 
     def in_place(self, normal: str) -> str:
@@ -206,7 +209,8 @@ class Analyzer:
             matches = _beginning_with("").finditer(aligned.text)
         else:
             matches = word_spans(aligned.text)
-        return [(self._stem(match[0]), aligned.span(*match.span())) for match in matches]
+        found = ((self._stem(match[0]), match.span()) for match in matches)
+        return [(term, aligned.span(*span)) for term, span in found if term]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
         """The spans of these terms in a text, and of words in CamelCase with one of them.
@@ -214,14 +218,18 @@ class Analyzer:
         `initials`: ASCII letters and digits; words that begin with any other ASCII character may be
         skipped. Pairs of characters that overlap are one span.
         """
-        stem = self._stem
+        stem, unaccented = self._stem, self._unaccented_stem
         aligned = Aligned(text)
         if self.splits_unspaced:
             matches: Iterable[re.Match[str]] = word_spans(aligned.text)
         else:
             matches = _beginning_with(initials).finditer(aligned.text)
-        spans = [aligned.span(*match.span()) for match in matches if stem(match[0]) in terms]
-        if not aligned.text.isascii() and SPLIT.search(aligned.text):
+        spans = [
+            aligned.span(*match.span())
+            for match in matches
+            if stem(word := match[0]) in terms or (not word.isascii() and unaccented(word) in terms)
+        ]
+        if not text.isascii() and (aligned.text != text or SPLIT.search(aligned.text)):
             pairs = [aligned.span(*span) for span in pair_spans(aligned.text, terms)]
             spans = list(merge_spans(sorted([*spans, *pairs])))
         joined = [
@@ -238,6 +246,22 @@ class Analyzer:
     def _stem_word(self, word: str) -> str:
         return "".join(self.terms.analyze(word))
 
+    def _stem_without_accents(self, word: str) -> str:
+        """The term that a word also has in an index; "" if it has one only."""
+        return self._stem(self._unaccented[word].strip()) if self.has_forms else ""
+
+    def stems_of(self, word: str) -> tuple[str, str]:
+        """The term of a word, and the one that it has without accents, if that is another one."""
+        return self._stem(word), "" if word.isascii() else self._unaccented_stem(normalize(word))
+
+    def known_terms(self, text: str) -> set[str]:
+        """The terms of a text, among them those without accents, and pairs of characters."""
+        normal = normalize(text)
+        found = {*self.terms.analyzer.analyze(self.in_place(normal)), *split_runs(normal)}
+        return (
+            {*found, *map(self._unaccented_stem, {*words_of(normal)})} if self.has_forms else found
+        )
+
     def content_words(self, text: str) -> list[str]:
         """The words of a text that are not stop words, in lower case, not stemmed."""
         return self._content_words.analyze(text)
@@ -247,9 +271,15 @@ class Analyzer:
         return bool(self.content_words(typed))
 
 
+def index_language_of(language: str | None) -> str:
+    """The language of the index for pages in a language: a member of STEMMERS, or OTHER."""
+    known = ANALYZED_AS.get(language or "", language)
+    return known if known in STEMMERS else OTHER
+
+
 @cache
 def analyzer_for(language: str) -> Analyzer:
-    """The analyzer of a language: a key of STEMMERS, or OTHER."""
+    """The analyzer of a language: a member of STEMMERS, or OTHER."""
     return Analyzer(language)
 
 

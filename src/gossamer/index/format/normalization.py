@@ -65,7 +65,7 @@ _JOINED = "\u0400-\u052f\u05d0-\u05ea"
 """Letters between which an apostrophe is a letter: Cyrillic, as in `об'єкт`, and Hebrew."""
 _CLASS = re.sub("[\U00010000-\U0010ffff]-?", "", _SPECIAL + _EMOJI) + "\U00010000-\U0010ffff"
 _FOUND = re.compile(
-    rf"[{_CLASS}'\u2019\u00b7](?:(?<=[{_CLASS}])"
+    rf"[{_CLASS}'\u2019\u00b7\u0e40](?:(?<=[{_CLASS}])|(?<=\u0e40)(?=\u0e40)"
     rf"|(?<=[{_JOINED}]['\u2019])(?=[{_JOINED}])|(?<=[lL]\u00b7)(?=[lL]))"
 )
 """A character that may be replaced. The class comes first, and has one range beyond the BMP: a
@@ -106,6 +106,7 @@ _ANUSVARA = re.compile("\u0902(?=([\u0915-\u0928\u092a-\u092e]))")
 _NASALS = {
     chr(code): chr(nasal) + "\u094d" for first, nasal in _ROWS for code in range(first, nasal + 1)
 }
+_EXTENDING = re.compile(rf"[{_MARKS}\u200c\u200d\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]")
 MAX_PIECE_CHARS = 64
 _PIECE = re.compile(rf"\s+|\S{{1,{MAX_PIECE_CHARS}}}")
 _INVISIBLES = re.compile(f"[{_INVISIBLE}]+")
@@ -142,14 +143,22 @@ def normalize(text: str) -> str:
         text, chars = composed, {*composed}
     for char in chars & tables.after.keys():
         text = text.replace(char, tables.after[char])
+    text = _apply_context_rules(text, chars)
+    if not chars.isdisjoint(tables.emoji):
+        text = _EMOJI_FOUND.sub(_emoji_word, text)
+    return text
+
+
+def _apply_context_rules(text: str, chars: set[str]) -> str:
+    """Replace what depends on its neighbours. `chars`: those of the text, or more."""
     if not chars.isdisjoint("\u0e4d\u0ecd"):
-        text = _THAI_ORDER.sub(r"\2\1", text).replace("\u0e40\u0e40", "\u0e41")
+        text = _THAI_ORDER.sub(r"\2\1", text)
+    if "\u0e40" in chars:
+        text = text.replace("\u0e40\u0e40", "\u0e41")
     if not chars.isdisjoint("\u0901\u0902"):
         text = _ANUSVARA.sub(lambda found: _NASALS[found[1]], text)
     if not chars.isdisjoint("'\"\u2019\u02bc\u05f3\u05f4\u00b7"):
         text = _APOSTROPHES.sub("", text)
-    if not chars.isdisjoint(tables.emoji):
-        text = _EMOJI_FOUND.sub(_emoji_word, text)
     return text
 
 
@@ -157,18 +166,32 @@ class Aligned:
     """The normalised form of a text, and where it stands there."""
 
     def __init__(self, text: str) -> None:
+        self._original = text
         self.text = normalize(text)
         self._lengths: Sequence[int] | None = None
         if self.text != text:
             self.text, self._lengths = _align(text)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The span in the original text, with the marks behind its last letter."""
+        """The span in the original text, which ends where a grapheme cluster does."""
         if self._lengths is None:
             return start, end
         last = bisect_right(self._lengths, end) - 1
         inside = self._lengths[last] < end  # of what a single character becomes, as in `㎏`
-        return bisect_right(self._lengths, start) - 1, last + inside
+        begin = bisect_right(self._lengths, start) - 1
+        return begin, grapheme_end(self._original, last + inside)
+
+
+def grapheme_end(text: str, at: int) -> int:
+    """The first place from `at` on that is not within a grapheme cluster (UAX #29).
+
+    Only marks and emoji make clusters here, and joiners.
+    """
+    while at < len(text) and (
+        _EXTENDING.match(text, at) or (text[at - 1] == "\u200d" and _EMOJI_FOUND.match(text, at))
+    ):
+        at += 1
+    return at
 
 
 def _align(text: str) -> tuple[str, Sequence[int]]:

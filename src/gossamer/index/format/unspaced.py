@@ -16,8 +16,10 @@ from itertools import pairwise
 from operator import add
 from typing import TYPE_CHECKING
 
+from gossamer.index.format.normalization import grapheme_end
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
 FIRST_UNSPACED = "\u0e00"
 """The first character of Thai, with which the scripts begin that are written without spaces."""
@@ -35,13 +37,17 @@ _MARKS = (
     "\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d"
     "\u17b4-\u17d3\u17dd\u3099\u309a"
 )
-_SIGNS = "\u0e2f\u0e3f\u0e46\u0e4f\u0e5a\u0e5b\u0eaf\u0ec6\u104a-\u104f\u17d4-\u17dc\u30a0\u30fb"
-"""Punctuation and signs in the blocks of these scripts."""
+_LETTERS = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf\u1000-\u1049\u1050-\u109d"
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""The same characters without the signs and the punctuation among them."""
 _STACKED = "\u1039\u17d2"
 """What joins the next consonant to a cluster: the virama of Burmese, and Khmer coeng."""
-_CLUSTER = rf"[{UNSPACED_CLASS}](?:[{_STACKED}][\u1000-\u102a\u1780-\u17b3]|[{_MARKS}])*"
+_CLUSTER = rf"[{_LETTERS}](?:[{_STACKED}][\u1000-\u102a\u1780-\u17b3]|[{_MARKS}])*"
 _CLUSTERS = re.compile(_CLUSTER)
-_RUNS = re.compile(rf"[{UNSPACED_CLASS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
+_RUNS = re.compile(rf"[{_LETTERS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
 MAX_KEPT = 20_000
 
@@ -83,7 +89,7 @@ def word_spans(text: str) -> Iterator[re.Match[str]]:
     return (_token() if UNSPACED.search(text) else _word()).finditer(text)
 
 
-def pair_spans(text: str, terms: Iterable[str]) -> Iterator[tuple[int, int]]:
+def pair_spans(text: str, terms: Container[str]) -> Iterator[tuple[int, int]]:
     """Where pairs of clusters stand in a text that are among the terms."""
     for run in _RUNS.finditer(text):
         at = run.start()
@@ -94,14 +100,12 @@ def pair_spans(text: str, terms: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def grapheme_start(text: str, at: int) -> int:
-    """The first place from `at` where a letter begins, and not a mark that belongs to one."""
-    while at < len(text) and (text[at] >= "\u0300" and _continues(text[at])):
-        at += 1
-    return at
-
-
-def _continues(char: str) -> bool:
-    return unicodedata.category(char)[0] == "M" or char in "\u200c\u200d"
+    """The first place from `at` on where a letter begins, and not a mark that belongs to one."""
+    while (end := grapheme_end(text, at)) < len(text) and (
+        text[end] >= "\u0300" and unicodedata.category(text[end])[0] == "M"
+    ):
+        at = end + 1
+    return end
 
 
 @cache

@@ -25,9 +25,9 @@ from gossamer.tables import NUMBERED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import tantivy
     from pyspark.sql import Column, DataFrame
 
+    from gossamer.index.format.analysis import Terms
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File, Layer, StepReport
 
@@ -138,7 +138,7 @@ def map_documents(task: MapTask) -> Iterator[task_output.Row]:
     )
 
 
-def document_terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
+def document_terms(row: Mapping[str, Any], words: Terms) -> Iterator[str]:
     """The terms of a document, each as often as it occurs."""
     for name in TEXT_COLUMNS:
         yield from words.analyze(compose_characters(row[name]))
