@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,12 +17,12 @@ from pyspark.sql import functions as F
 
 from gossamer.engine.engine import engine_errors
 from gossamer.engine.small import relations
+from gossamer.engine.small.files import KEPT_OPEN
 from gossamer.engine.small.limits import Unsupported
 from gossamer.errors import EngineError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.connect.proto import Plan
@@ -320,6 +321,20 @@ def test_only_the_columns_that_a_query_uses_are_read(engine: Engine, tmp_path: P
     assert joined.select("k", "n").collect() == [(2, 4)]
     with pytest.raises(EngineError), engine_errors():
         joined.collect()
+
+
+def test_few_of_many_files_stay_open(engine: Engine, tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{number:03}.parquet") for number in range(3 * KEPT_OPEN)]
+    for number, path in enumerate(paths):
+        pq.write_table(pa.table({"n": [number], "s": ["a"]}), path)
+    before = len([*Path("/proc/self/fd").iterdir()])
+    frame = relations.run(plan_of(engine.read(paths, "n long, s string, t string")).root)
+    assert len([*Path("/proc/self/fd").iterdir()]) - before <= KEPT_OPEN
+    assert frame.table().to_pydict() == {
+        "n": [*range(len(paths))],
+        "s": ["a"] * len(paths),
+        "t": [None] * len(paths),
+    }
 
 
 def test_rows_that_cannot_be_read_are_not_written(engine: Engine, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import uuid
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,9 +16,12 @@ from gossamer.engine.small.frames import Column, Deferred, Frame, one_array
 from gossamer.engine.small.limits import MOST_BYTES, Unsupported, check_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _GROUP_ROWS = 1 << 20
+KEPT_OPEN = 16
+"""Files of a read that stay open until the query ends. To open a file takes as long as to read a
+small column, but a process may open a thousand."""
 
 
 def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
@@ -35,29 +38,42 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
             raise Unsupported(f"{size} bytes")
         files, rows = [], 0
         for path in paths:
-            files.append(pq.ParquetFile(path))
-            rows = check_rows(rows + files[-1].metadata.num_rows)
-    present = [frozenset(file.schema_arrow.names) for file in files]
+            file = pq.ParquetFile(path)
+            rows = check_rows(rows + file.metadata.num_rows)
+            files.append(_File(path, file, frozenset(file.schema_arrow.names)))
+            if len(files) > KEPT_OPEN:
+                file.close()
     columns = (
-        Column(field.name, Deferred(field.type, partial(_read_column, files, present, field)))
+        Column(field.name, Deferred(field.type, partial(_read_column, files, field)))
         for field in schema
     )
     return Frame(tuple(columns), rows)
 
 
-def _read_column(
-    files: Iterable[pq.ParquetFile], present: Iterable[Container[str]], field: pa.Field
-) -> pa.Array:
+class _File(NamedTuple):
+    path: str
+    opened: pq.ParquetFile
+    """It may be closed, but keeps its footer."""
+    columns: frozenset[str]
+
+    def read(self, field: pa.Field) -> pa.ChunkedArray:
+        """A column of the file; NULLs if it lacks the column."""
+        if field.name not in self.columns:
+            return pa.chunked_array([pa.nulls(self.opened.metadata.num_rows, field.type)])
+        if not self.opened.closed:
+            return self._read_from(self.opened, field)
+        with pq.ParquetFile(self.path, metadata=self.opened.metadata) as again:
+            return self._read_from(again, field)
+
+    @staticmethod
+    def _read_from(file: pq.ParquetFile, field: pa.Field) -> pa.ChunkedArray:
+        return file.read([field.name], use_threads=False)[0].cast(field.type)
+
+
+def _read_column(files: Iterable[_File], field: pa.Field) -> pa.Array:
     with _reading():
-        read = [
-            file.read([field.name], use_threads=False)[0].cast(field.type)
-            if field.name in names
-            else pa.chunked_array([pa.nulls(file.metadata.num_rows, field.type)])
-            for file, names in zip(files, present, strict=True)
-        ]
-    return one_array(
-        pa.chunked_array([chunk for each in read for chunk in each.chunks], field.type)
-    )
+        chunks = [chunk for file in files for chunk in file.read(field).chunks]
+    return one_array(pa.chunked_array(chunks, field.type))
 
 
 @contextmanager
