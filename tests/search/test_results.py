@@ -8,8 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gossamer.search.results import Count, Results
+from gossamer.search.broker import MAX_RESULTS
+from gossamer.search.results import Count, Results, matches_in_words
 from gossamer.serve import rendering
+from gossamer.serve.web.search_routes import MAX_PAGES
 from tests.support.search_server import dom, one, serving
 from tests.support.small_index import crawl, put_index
 
@@ -33,6 +35,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
             {"url": "http://a.example/2", "title": "Apple tree", "language": "en"},
             {"url": "http://a.example/3", "title": "Apple leaf", "language": "de"},
             {"url": "http://b.example/", "title": "Apple pie", "language": "de"},
+            *(
+                {"url": f"http://{n}.example/", "title": f"Page {n}", "text": "word" * (n < 12)}
+                for n in range(32)
+            ),
         ],
     )
     with serving(work) as opened:
@@ -70,8 +76,55 @@ def test_nothing_found_offers_what_could_help(client: httpx.Client) -> None:
     assert one(dom(client, "/search", q="quince"), ".note li a").attributes["href"] == "/status"
 
 
-def shown(found: Results) -> LexborHTMLParser:
+def test_a_page_of_results_behind_the_last_is_the_last(client: httpx.Client) -> None:
+    pages = [dom(client, "/search", q="page word", page=number) for number in (3, 4, 99, 10**8)]
+    texts = [one(page, "main").text() for page in pages]
+    urls = [[link.attributes["href"] for link in page.css(".hits h2 a")] for page in pages]
+    assert [len(each) for each in urls] == [10, 2, 2, 2]
+    assert urls[1] == urls[2] == urls[3]
+    assert all("· page 4" in text for text in texts[1:])
+    assert [bool(page.css("[rel=next]")) for page in pages] == [True, False, False, False]
+    assert "12 pages with all words, 20 more with some of them" in texts[0]
+    assert not dom(client, "/search", q="quince", page=7).css(".hits li")
+
+
+def test_a_walk_notices_that_the_index_has_changed(client: httpx.Client) -> None:
+    asked: dict[str, str | int] = {"q": "page word", "offset": 10}
+    state = client.get("/api/search", params=asked).json()["state"]
+    assert client.get("/api/search", params=asked | {"state": state}).status_code == 200
+    changed = client.get("/api/search", params=asked | {"state": "another"})
+    assert (changed.status_code, changed.json()["status"]) == (409, 409)
+    assert "begin again" in changed.json()["detail"]
+
+
+def test_what_cannot_be_listed_is_said() -> None:
+    many = Results(20_000, [], 0.1, facets=NO_FACETS, reachable=MAX_RESULTS)
+    last = shown(many, number=MAX_PAGES, last=MAX_PAGES)
+    assert "Only the first 10,000 results can be listed" in one(last, "main .hint").text()
+    assert not shown(many, number=2, last=MAX_PAGES).css(".hint")
+
+
+@pytest.mark.parametrize(
+    ("total", "whole", "given", "words"),
+    [
+        (1, 1, {}, "1 page"),
+        (1_234, 1_234, {}, "1,234 pages"),
+        (40, 12, {}, "12 pages with all words, 28 more with some of them"),
+        (40, 1, {"estimated": True}, "1 page with all words, at least 39 more with some of them"),
+        (40, 40, {"estimated": True}, "about 40 pages"),
+        (900, 800, {"estimated": True, "sampled": True}, "about 900 pages"),
+        (7, 0, {}, "7 pages"),
+    ],
+)
+def test_the_number_of_pages_in_words(
+    total: int, whole: int, given: dict[str, bool], words: str
+) -> None:
+    assert matches_in_words(Results(total, [], 0.1, whole=whole, **given), "page") == words  # type: ignore[arg-type]
+
+
+def shown(found: Results, **given: int) -> LexborHTMLParser:
     about = {"asked": {"q": "a"}, "narrowed": [], "number": 1, "last": 1, "pictures": False}
+    about |= {"follows": False, "most_pages": MAX_PAGES, **given}
     return LexborHTMLParser(rendering.render("results.html", root="", found=found, **about))
 
 

@@ -198,7 +198,7 @@ def test_completions(client: httpx.Client) -> None:
         ("q=a&sort=size", "sort must be one of relevance, date"),
         ("q=a&facets=yes", "facets must be one of 0, 1"),
         ("q=a&profile=best", "profile must be one of fields, content-pagerank, cosine"),
-        ("q=a&offset=991&limit=10", "offset + limit may be at most 1000"),
+        ("q=a&offset=9991&limit=10", "offset + limit may be at most 10000"),
     ],
 )
 def test_what_the_api_refuses(client: httpx.Client, query: str, detail: str) -> None:

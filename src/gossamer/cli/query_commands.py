@@ -39,7 +39,7 @@ def search(
         ),
     ],
     limit: Annotated[
-        int, typer.Option("-n", "--limit", min=1, max=1000, help="Number of results.")
+        int, typer.Option("-n", "--limit", min=1, max=10_000, help="Number of results.")
     ] = 10,
     verbatim: Annotated[
         bool, typer.Option("--verbatim", help="Do not correct words that no page has.")

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from gossamer.cli.terminal import printable
 from gossamer.dedup.dispositions import reason_of
+from gossamer.search.results import matches_in_words
 from gossamer.status.human_units import duration, percent, size
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def print_results(results: Results) -> None:
             console.print(f"   {folded}", style="dim", highlight=False)
     if results.relaxed:
         console.print("No page contains all of these words; these pages contain some of them.")
-    about = "about " if results.estimated else ""
-    noun = "result" if results.total == 1 else "results"
-    console.print(f"{about}{results.total:,} {noun} in {results.took_ms:.1f} ms", style="dim")
+    console.print(f"{matches_in_words(results, 'result')} in {results.took_ms:.1f} ms", style="dim")
 
 
 def _folded_pages(hit: Hit) -> str:

@@ -92,10 +92,11 @@ def _answer(
     results = yield from _find_results(nodes, weights, question, facts)
     results = msgspec.structs.replace(
         results,
+        state=nodes.state,
         took_ms=round((time.perf_counter() - started_s) * 1000, 1),
         notes=notes_on(effective_query(question.query)),
     )
-    return Answered(nodes.state, results)
+    return Answered(results.state, results)
 
 
 def _find_results(
@@ -115,23 +116,27 @@ def _find_results(
     few = search.has_few(whole)
     partial = yield from search.find_any_term(whole)
     ranked = search.order(whole.placed, partial.placed, few=few)
+    counted = partial if few else whole
     if whole.is_sample and len(ranked) < search.last:
         whole, ranked = yield from search.add_other_tiers(whole, ranked)
+    if len(ranked) < search.last:
+        partial, ranked = yield from search.add_other_partial(whole, partial, ranked)
     hits = yield from show_hits(search, ranked[question.offset : search.last], whole)
-    partial_hits = sum(each.partial for each in ranked)
-    counted = partial if few else whole
+    total, exact = search.count(whole, partial, ranked)
     return Results(
-        counted.total if few else whole.total + partial_hits,
+        total,
         hits,
         took_ms=0,
         whole=whole.total,
-        relaxed=whole.total == 0 < partial_hits,
+        reachable=min(total, MAX_RESULTS),
+        relaxed=not whole.total and any(each.partial for each in ranked),
         facets=extrapolate_facets(
             [each.facets for each in counted.replies.values()], whole.pages, whole.searched
         ),
         suggestion=better.suggestion,
         missing=len(nodes.missing),
-        estimated=whole.is_sample or not counted.exact,
+        estimated=not exact,
+        sampled=whole.is_sample,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer.search.messages import Candidate
+from gossamer.search.messages import REORDERED, Candidate
 from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gossamer.search.results import Count
 
     Facets = Mapping[str, Counter[str]]
+    Hit = tuple[Any, tantivy.DocAddress]
 
 
 class IndexMatches(NamedTuple):
@@ -50,20 +52,40 @@ def search_index(
     if first_step.query is None:
         return found
     order = "date_ms" if ask.by_date else None if first_step.words else "static_rank"
-    counted = first_step.min_matches < 0 or order is not None
+    may_skip = first_step.min_matches >= 0 and order is None
+    counted = ask.limit > REORDERED or not may_skip
     answer = searcher.search(first_step.query, ask.limit, counted, order)
+    hits = answer.hits
     if counted:
         total: int = answer.count  # type: ignore[attr-defined]  # missing in tantivy's stubs
+        if may_skip:
+            best = searcher.search(first_step.query, REORDERED, count=False).hits
+            hits = continued_hits(best, hits)
     else:
-        total = max(first_step.min_matches, len(answer.hits))
+        total = max(first_step.min_matches, len(hits))
     more = 0.0 if order else bonus()
-    has_facets = ask.facets and bool(answer.hits)
+    has_facets = ask.facets and bool(hits)
     return found._replace(
         total=total,
-        exact=counted or first_step.exact,
-        candidates=read_candidates(number, searcher, answer.hits, more, dated=ask.dated),
+        exact=(counted or first_step.exact) and not (ask.any_term and plan.splits_words),
+        candidates=read_candidates(number, searcher, hits, more, dated=ask.dated),
         facets=_count_facets(searcher, first_step.query) if has_facets else None,
     )
+
+
+def continued_hits(best: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits of a longer search, as a continuation of the best ones of a shorter one.
+
+    Where tantivy skips pages, it adds up the scores of a page's terms in an order that depends on
+    how many hits are wanted. So a score differs in its last bits between the two searches, and
+    pages with equal ones may change their places, or be in both parts of the list, or in none.
+    """
+    if len(best) < REORDERED:
+        return [*best]
+    known = {(at.segment_ord, at.doc) for _, at in best}
+    below = math.nextafter(best[-1][0], -math.inf)
+    rest = [(min(score, below), at) for score, at in hits if (at.segment_ord, at.doc) not in known]
+    return [*best, *rest][: len(hits)]
 
 
 def candidate_query(query_plan: QueryPlan, ask: Find) -> CandidateQuery:
@@ -73,7 +95,7 @@ def candidate_query(query_plan: QueryPlan, ask: Find) -> CandidateQuery:
 def read_candidates(
     number: int,
     searcher: tantivy.Searcher,
-    hits: Sequence[tuple[Any, tantivy.DocAddress]],
+    hits: Sequence[Hit],
     bonus: float,
     *,
     dated: bool,

@@ -25,7 +25,7 @@ from gossamer.search.messages import (
 from gossamer.search.profiles import scores
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
     from gossamer.search.conversation import Conversation
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 RESCORED = 30
 """The best pages by words, which get the second step of the ranking."""
+SHORT_LIST = 1_000
+"""Pages with any term, which are all asked for at once if they are known to be so few."""
 MIN_WHOLE = 10
 MAX_AHEAD = 50
 PROMISING = 0.6
@@ -52,6 +54,8 @@ class Matches(NamedTuple):
     searched: int
     total: int
     """How many match, extrapolated to all pages if not all were searched."""
+    left: Sequence[PlacedPage] | None = None
+    """Those that were found and are not in `placed`; None if there may be more."""
 
     @property
     def is_sample(self) -> bool:
@@ -62,6 +66,11 @@ class Matches(NamedTuple):
     def exact(self) -> bool:
         """Whether they were counted."""
         return all(each.exact for each in self.replies.values())
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether pages that lack a word may come before pages that have all of them."""
+        return any(each.loose for each in self.replies.values())
 
     @property
     def content_words(self) -> int:
@@ -92,7 +101,7 @@ class MatchSearch:
         self.all_terms = all_terms
         self.intent = intent
         self.profile = question.profile or weights.profile
-        self.last = question.offset + question.limit
+        self.last = min(question.offset + question.limit, MAX_LIMIT)
         self._may_lack = query_tree.allows_partial_matches(all_terms.query)
 
     @property
@@ -106,8 +115,8 @@ class MatchSearch:
             self.all_terms,
             first=whole.is_sample,
             any_term=True,
+            limit=REORDERED if few else MAX_AHEAD,
             facets=self.all_terms.facets and few,
-            counted=few,
         )
 
     def find_all_terms(self) -> RequestGenerator[Matches]:
@@ -120,24 +129,31 @@ class MatchSearch:
         pages = sum(each.pages for each in found.values())
         searched = sum(each.searched for each in found.values())
         matched = sum(each.total for each in found.values())
-        placed = yield from self._best(found, find)
+        placed = yield from self._best(_place_by_words(found, find), found, find)
         return Matches(found, placed, pages, searched, matched * pages // max(searched, 1))
 
     def find_any_term(self, whole: Matches) -> RequestGenerator[Matches]:
-        """The best pages that have some of the terms and are not among `whole`, if needed."""
+        """The best pages that have some of the terms and are not in front of `whole`, if needed.
+
+        Some of many pages with all terms may be among them, where the first step of the ranking
+        has placed them further behind.
+        """
         few, least = self.has_few(whole), 0.0
-        loose = not self.question.by_date and any(each.loose for each in whole.replies.values())
-        if not (loose or few):
+        if not few and (self.question.by_date or not whole.is_loose):
             return NO_MATCHES
-        limit = min(MAX_LIMIT, self.all_terms.limit + len(whole.placed)) if few else MAX_AHEAD
-        find = replace(self.any_term(whole), limit=limit)
+        find = self.any_term(whole)
         found = yield from self.nodes.find(find)
         if not few:
             least = PROMISING * min((each.words for each in whole.placed[:MIN_WHOLE]), default=0)
-        known = {each.page.key for each in whole.placed}
-        placed = yield from self._best(found, find, known, least)
+        others = _without(_place_by_words(found, find), whole.placed[:REORDERED])
+        placed = yield from self._best(
+            [each for each in others if each.words >= least], found, find
+        )
+        candidates = sum(len(each.candidates) for each in found.values())
+        is_all = candidates < find.limit and not whole.is_sample
+        left = [each for each in others if each.words < least] if is_all else None
         total = sum(each.total for each in found.values())
-        return Matches(found, placed, whole.pages, whole.searched, total)
+        return Matches(found, placed, whole.pages, whole.searched, total, left)
 
     def add_other_tiers(
         self, whole: Matches, ranked: Sequence[PlacedPage]
@@ -145,12 +161,44 @@ class MatchSearch:
         """Search all tiers, and append what the first one lacks to the pages that are `ranked`."""
         find = replace(self.all_terms, first=False)
         found = yield from self.nodes.find(find)
-        placed = yield from self._best(found, find)
+        placed = yield from self._best(_place_by_words(found, find), found, find)
         total = sum(each.total for each in found.values())
-        before = {each.page.key for each in ranked}
-        rest = self.order(placed, [], few=False)
-        more = [each for each in rest if each.page.key not in before]
-        return Matches(found, placed, whole.pages, whole.pages, total), [*ranked, *more]
+        rest = _without(self.order(placed, [], few=False), ranked)
+        return Matches(found, placed, whole.pages, whole.pages, total), [*ranked, *rest]
+
+    def add_other_partial(
+        self, whole: Matches, partial: Matches, ranked: Sequence[PlacedPage]
+    ) -> RequestGenerator[tuple[Matches, list[PlacedPage]]]:
+        """Append the pages that have some of the terms to those that are `ranked`.
+
+        All pages with all terms must be ranked.
+        """
+        if not (self.has_few(whole) or whole.is_loose):
+            return partial, [*ranked]
+        if partial.left is not None:
+            rest = [*_without(partial.placed, ranked), *partial.left]
+            return partial, [*ranked, *sorted(rest, key=_by_value)]
+        is_known = partial.replies and partial.exact and not partial.is_sample
+        is_short = is_known and partial.total <= SHORT_LIST
+        limit = SHORT_LIST if is_short else max(REORDERED, self.last)
+        find = replace(self.all_terms, first=False, any_term=True, facets=False, limit=limit)
+        found = yield from self.nodes.find(find)
+        rest = _without(_place_by_words(found, find), ranked)
+        total = sum(each.total for each in found.values())
+        if is_short:
+            rest.sort(key=_by_value)
+        return Matches(found, rest, whole.pages, whole.pages, total), [*ranked, *rest]
+
+    def count(
+        self, whole: Matches, partial: Matches, ranked: Sequence[PlacedPage]
+    ) -> tuple[int, bool]:
+        """How many pages match, and whether that was counted; otherwise there may be more."""
+        if len(ranked) < self.last:
+            return len(ranked), True
+        known = max(whole.total, partial.total, len(ranked))
+        if not partial.replies:
+            return known, not (whole.is_sample or whole.is_loose)
+        return known, partial.exact and not (whole.is_sample or partial.is_sample)
 
     def has_few(self, whole: Matches) -> bool:
         """Whether so few pages have all words that pages with some of them should follow."""
@@ -163,26 +211,20 @@ class MatchSearch:
         """Pages with all words and pages with some of them in their final order, best first."""
         if self.question.by_date:
             return [*whole, *partial]
-        front = [*whole[:REORDERED], *partial[:REORDERED]]
+        front = [*whole[:REORDERED], *partial]
         worth = scores(self.profile, front, self.weights, self.intent)
         for each, score in zip(front, worth, strict=True):
             each.score = score
         better_than = 0 if few else MIN_WHOLE
-        front = merge_partial_matches(whole[:REORDERED], partial[:REORDERED], better_than)
+        front = merge_partial_matches(whole[:REORDERED], partial, better_than)
         if not query_tree.restricts_host(self.tree):
             front = demote_crowded_hosts(front)
-        return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
+        return [*front, *_without(whole[REORDERED:], front)]
 
     def _best(
-        self,
-        found: Mapping[int, FoundPages],
-        find: Find,
-        known: Collection[int] = (),
-        least: float = 0,
+        self, best: list[PlacedPage], found: Mapping[int, FoundPages], find: Find
     ) -> RequestGenerator[list[PlacedPage]]:
-        """The candidates with `least` words, without `known` keys, the best of them rescored."""
-        best = _place_by_words(found, find)
-        best = [each for each in best if each.words >= least and each.page.key not in known]
+        """The candidates, the best of them rescored."""
         if not self.question.by_date:
             if any(each.rescore for each in found.values()):
                 yield from self._rescore(best[:RESCORED], find)
@@ -226,6 +268,17 @@ def _place_by_words(found: Mapping[int, FoundPages], find: Find) -> list[PlacedP
     if len(found) > 1:
         placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
     return placed[: find.limit]
+
+
+def _by_value(placed: PlacedPage) -> tuple[float, int]:
+    """A sort key. The order of ties does not depend on which node holds a page."""
+    return -placed.page.value, placed.page.key
+
+
+def _without(placed: Iterable[PlacedPage], ranked: Iterable[PlacedPage]) -> list[PlacedPage]:
+    """The pages that are not ranked yet."""
+    known = {each.page.key for each in ranked}
+    return [each for each in placed if each.page.key not in known]
 
 
 def _first_tier_is_short(found: Collection[FoundPages]) -> bool:

@@ -19,11 +19,12 @@ from gossamer.search.spelling import SimilarWords  # noqa: TC001
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-MAX_LIMIT = 1_000
+MAX_LIMIT = 10_000
 """Pages or words per request. tantivy allocates memory for this many at once."""
 REORDERED = 100
 """The best pages by words, which are reordered by popularity and host. Those behind them keep their
-places, so the order does not depend on which part of the results is requested."""
+places, so the order does not depend on which part of the results is requested. A request for more
+pages begins with the same ones as a request for REORDERED."""
 ENOUGH_MATCHES = 50
 """The first tier suffices if this many of its pages have all the words: five pages of results.
 Further pages of results come from the other tiers."""

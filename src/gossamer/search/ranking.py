@@ -144,6 +144,11 @@ class QueryPlan:
         self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
         self.coverage = self._weights.coverage * meant.coverage_factor if self.is_loose else 0.0
 
+    @property
+    def splits_words(self) -> bool:
+        """Whether pages may have all words by the parts of one, by which `any_term` finds none."""
+        return bool(self._meant.split)
+
     @cached_property
     def max_matches(self) -> float:
         """An upper bound of the number of pages of the language that have all the words."""
@@ -191,10 +196,8 @@ class QueryPlan:
         if not self._units or not self._may_lack:
             return CandidateQuery(None)
         some = any_of([*self._unit_queries(), *self._name_queries])
-        if conditions := [
-            self._condition(part) for part in query_tree.query_conditions(self._tree)
-        ]:
-            found = Query.boolean_query([(Occur.Must, some), *conditions])
+        if self._conditions:
+            found = Query.boolean_query([(Occur.Must, some), *self._conditions])
             return CandidateQuery(found, len(self._units), rescore=True)
         here = self._statistics
         most = [min(here.pages("text", term) for term in unit) for unit in self._units]
@@ -220,7 +223,8 @@ class QueryPlan:
         if any_term:
             within = [*self._title_within()]
             found = [*self._unit_queries(), *self._name_queries]
-            return add_optional(any_of(within), found) if within else None
+            named = Query.boolean_query([(Occur.Must, any_of(within)), *self._conditions])
+            return add_optional(named, found) if within else None
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
         if not called or self._matching_pages is None:
             return None
@@ -317,6 +321,11 @@ class QueryPlan:
             return Query.empty_query()
         some = [(Occur.Should, self._bm25("text", unit, weight)) for unit, weight in units]
         return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
+
+    @cached_property
+    def _conditions(self) -> Sequence[tuple[Occur, Query]]:
+        """What every page must meet, whatever words it has."""
+        return [self._condition(part) for part in query_tree.query_conditions(self._tree)]
 
     def _condition(self, part: query_tree.Query) -> tuple[Occur, Query]:
         """A Filter, Urls or Not as a clause. An empty one holds for every page."""

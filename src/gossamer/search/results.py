@@ -63,18 +63,20 @@ class Completions(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, gc=False):
-    """`total` pages match; `whole` of them have all the words, and come first.
+    """`total` pages match, of which `whole` have all the words. `reachable` of them can be listed.
 
     `relaxed`: no page has all the words, so `hits` have only some of them.
     `facets`: if requested, the most frequent values of host, language, kind and year.
     `suggestion`: the query with rare words replaced by similar ones, if few pages match.
     `corrected`: the query that was searched instead: no page has all the words that were typed, and
     those that no page has at all were replaced by similar ones.
-    `estimated`: only the most popular pages were searched, because enough of them match, and all
-    numbers are extrapolated from them; or so many pages have some of the words that `total` is a
-    lower bound.
+    `estimated`: `total` was not counted. It is extrapolated if `sampled`, else a lower bound.
+    `sampled`: only the most popular pages were searched, because enough of them match, and all
+    numbers are extrapolated from them.
     `missing`: the number of groups of nodes of which none answered in time; their pages are left
     out.
+    `state`: of the index that answered; "" if its parts were in several states. Answers with the
+    same state are parts of one list.
     `notes`: what of the query was not read as its author may have expected, as sentences.
     """
 
@@ -89,6 +91,22 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     estimated: bool = False
     missing: int = 0
     notes: list[str] = []
+    reachable: int = 0
+    sampled: bool = False
+    state: str = ""
+
+
+def matches_in_words(found: Results, noun: str) -> str:
+    """How many pages match, for people: `12 pages with all words, 34 more with some of them`."""
+    if not found.whole or found.whole == found.total or found.sampled:
+        return f"{'about ' if found.estimated else ''}{_numbered(found.total, noun)}"
+    least = "at least " if found.estimated else ""
+    more = f"{least}{found.total - found.whole:,} more with some of them"
+    return f"{_numbered(found.whole, noun)} with all words, {more}"
+
+
+def _numbered(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def most_frequent(values: Counter[str]) -> list[Count]:

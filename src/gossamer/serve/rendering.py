@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from gossamer.search.results import matches_in_words
 from gossamer.status.human_units import duration, percent, size
 from gossamer.web.directions import without_overrides
 
@@ -90,7 +91,8 @@ def _template_environment() -> Environment:
         lstrip_blocks=True,
     )
     shown = (day, moment, size, duration, percent)
-    for function in (link, crumbs, snippet, narrowing, filtering, page_numbers, *shown):
+    used = (link, crumbs, snippet, narrowing, filtering, matches_in_words, page_numbers, *shown)
+    for function in used:
         environment.filters[function.__name__] = function
     environment.filters["grouped"] = "{:,}".format
     return environment

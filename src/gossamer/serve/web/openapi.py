@@ -109,8 +109,13 @@ OPERATIONS = (
                 {"type": "string"},
             ),
             Parameter("verbatim", "do not correct words that no page has", _FLAG),
+            Parameter(
+                "state",
+                "of the index in an earlier answer: if it is another one by now, the status is 409",
+                {"type": "string"},
+            ),
         ),
-        (400, 414, 429, 503),
+        (400, 409, 414, 429, 503),
     ),
     Operation(
         "/api/complete",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 PAGE_HITS = 10
+MAX_PAGES = MAX_RESULTS // PAGE_HITS
 MAX_LIMIT = 100
 ORDERS = ("relevance", "date")
 SUGGESTIONS = "application/x-suggestions+json"
@@ -74,15 +76,14 @@ class Searching:
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
         if not query or await self._front.pages() is None:
             return await self._home(request)
-        last = MAX_RESULTS // PAGE_HITS
-        number = min(max(responses.number_parameter(request, "page", 1, strict=False), 1), last)
+        number = responses.number_parameter(request, "page", 1, strict=False)
+        number = min(max(number, 1), MAX_PAGES)
         by_date = request.query_params.get("sort") == "date"
         profile = _profile(request)
-        first = (number - 1) * PAGE_HITS
         verbatim = request.query_params.get("verbatim") == "1"
         question = Question(
             query,
-            first,
+            (number - 1) * PAGE_HITS,
             PAGE_HITS,
             by_date=by_date,
             facets=True,
@@ -91,7 +92,12 @@ class Searching:
             language=responses.language_parameter(request),
         )
         found = await self._front.search(question, client_of(request.scope))
-        last = min(last, -(-found.total // PAGE_HITS))
+        last = -(-found.reachable // PAGE_HITS)
+        if number > last > 0:
+            number = last
+            question = msgspec.structs.replace(question, offset=(last - 1) * PAGE_HITS)
+            found = await self._front.search(question, client_of(request.scope))
+            last = max(-(-found.reachable // PAGE_HITS), 1)
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
         asked |= {"verbatim": "1"} if verbatim else {}
@@ -105,6 +111,8 @@ class Searching:
             found=found,
             number=number,
             last=last,
+            follows=found.estimated and len(found.hits) == PAGE_HITS and number < MAX_PAGES,
+            most_pages=MAX_PAGES,
             pictures=self._pictures,
         )
 
@@ -131,7 +139,10 @@ class Searching:
             verbatim=responses.flag(request, "verbatim"),
             language=responses.language_parameter(request),
         )
-        return responses.json(await self._front.search(question, client_of(request.scope)))
+        found = await self._front.search(question, client_of(request.scope))
+        if request.query_params.get("state") not in (None, "", found.state):
+            raise HTTPException(409, "the index has changed: begin again with offset=0")
+        return responses.json(found)
 
     async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
