@@ -13,6 +13,7 @@ from gossamer.index.format.normalization import (
     compose_characters,
     normalize,
 )
+from gossamer.index.format.unspaced import spaced, words_of
 
 CHARACTERS = st.text(
     st.sampled_from(
@@ -179,3 +180,8 @@ def test_no_term_is_empty_in_any_language(language: str, text: str) -> None:
 def test_a_word_without_a_stem_has_no_term(word: str) -> None:
     assert analyzer_for("el").terms.analyze(f"{word} κρίνος") == ["κρινοσ"[:-2]]
     assert analyzer_for("el").words(word) == []
+
+
+@given(TEXT)
+def test_words_between_spaces_are_the_words(text: str) -> None:
+    assert spaced(text).split() == [*words_of(text)]

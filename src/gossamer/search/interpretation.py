@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from heapq import nlargest
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.index.format.unspaced import clusters, is_ideographic_pair
 from gossamer.search import query as query_tree
 from gossamer.search.query_cost import affordable, affordable_units, count_terms
 from gossamer.search.query_units import (
@@ -216,4 +218,16 @@ def _known_units(
             if not pages_at_most(units, whole):
                 units = [*split_units(part, analyzer)] or units
             weight = run_weight(units)
-            yield from ((unit, weight) for unit in units)
+            yield from ((unit, weight * pair_weight(unit, whole)) for unit in units)
+
+
+def pair_weight(unit: Unit, whole: Frequencies) -> float:
+    """The weight of a pair of kana or ideographs beside its idf; 1 for other units.
+
+    Each of these characters tells something by itself, and a rare pair may span the end of a word.
+    So what counts is the geometric mean of the idf of the pair and that of its characters.
+    """
+    if len(unit) > 1 or not is_ideographic_pair(unit[0]):
+        return 1.0
+    characters = idf_sum(tuple(clusters(unit[0])), "text", whole)
+    return math.sqrt(characters / idf_sum(unit, "text", whole))

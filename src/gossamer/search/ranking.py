@@ -48,10 +48,10 @@ from tantivy import Occur, Query
 
 from gossamer.index.format.analysis import OTHER, analyzer_for
 from gossamer.index.format.page_keys import title_keys, words_key
-from gossamer.index.format.unspaced import is_pair
+from gossamer.index.format.unspaced import clusters, is_pair
 from gossamer.search import query as query_tree
 from gossamer.search.filters import filter_query, spared_pages
-from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
+from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most, pair_weight
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.query_clauses import (
     CandidateQuery,
@@ -89,6 +89,8 @@ PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
+CHARACTER_WEIGHT = 1.5
+"""The weight of a character that is in two pairs, in scripts without spaces."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
 MAX_PAIRS = 32
@@ -304,10 +306,13 @@ class QueryPlan:
 
     def _word_part(self, part: query_tree.Words) -> Query | None:
         """Pages that have a word; if it is in CamelCase, also those that have its parts."""
-        found = [
-            all_of([self._bm25("text", unit, self._meant.scale * weight) for unit in units])
-            for units, weight in spellings(part, self._analyzer)
-        ]
+        found = []
+        for units, weight in spellings(part, self._analyzer):
+            weights = [
+                self._meant.scale * weight * pair_weight(unit, self._whole) for unit in units
+            ]
+            weighted = zip(units, weights, strict=True)
+            found.append(all_of([self._bm25("text", unit, weight) for unit, weight in weighted]))
         return any_of(found) if len(found) > 1 else found[0] if found else None
 
     def _similar_pages(self, like: query_tree.Like) -> Query:
@@ -367,6 +372,8 @@ class QueryPlan:
         # In a run of a script without spaces, each character is in two units.
         times = 2 if is_pair(unit[0]) else 1
         yield "title", unit, self._weights.title / times
+        for character in clusters(unit[0]) if times > 1 else ():
+            yield "text", (character,), CHARACTER_WEIGHT / times
         for term in unit:  # anchors have no positions
             yield "anchors", (term,), self._weights.anchors / len(unit) / times
 

@@ -37,6 +37,7 @@ from gossamer.index.format.unspaced import (
     UNSPACED,
     UNSPACED_CLASS,
     pair_spans,
+    spaced,
     split_runs,
     word_spans,
     words_of,
@@ -90,6 +91,29 @@ Span: TypeAlias = tuple[int, int]
 Unit: TypeAlias = tuple[str, ...]
 """A term, or several that form a phrase."""
 
+_WITHOUT_ACCENTS = frozenset(
+    [
+        "ar",
+        "be",
+        "bg",
+        "bn",
+        "el",
+        "fa",
+        "gu",
+        "he",
+        "hi",
+        "hy",
+        "mk",
+        "mr",
+        "ne",
+        "pa",
+        "ru",
+        "ta",
+        "uk",
+        "ur",
+    ]
+)
+"""Languages in other letters than Latin ones: normalisation has removed what is optional."""
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """Languages for which tantivy has no stop words."""
 _FIRST_WORDS = re.compile(rf"[{UNSPACED_CLASS}]|[^\W_{UNSPACED_CLASS}]+")
@@ -143,6 +167,7 @@ class Analyzer:
         no_empty = Filter.custom_stopword([""])
         self.splits_unspaced = snowball is None
         self.has_forms = language != OTHER
+        self._has_accents = self.has_forms and language not in _WITHOUT_ACCENTS
         light = LIGHT_STEMMERS.get(language)
         self._light = Stems(light) if light else None
         tokenizer = Tokenizer.simple() if snowball else Tokenizer.whitespace()
@@ -168,11 +193,11 @@ class Analyzer:
         if not self.splits_unspaced:
             return normal
         if self._light is None:
-            return " ".join(words_of(normal))
+            return spaced(normal)
         return " ".join(map(self._light.__getitem__, words_of(normal.lower())))
 
     def _words_in_place(self, normal: str) -> str:
-        return " ".join(words_of(normal)) if self.splits_unspaced else normal
+        return spaced(normal) if self.splits_unspaced else normal
 
     def further_terms(self, normal: str) -> str:
         """Terms that a normalised text has beside those `in_place`: pairs of characters."""
@@ -184,7 +209,7 @@ class Analyzer:
 
     def without_accents(self, different: str) -> str:
         """Of different words those whose terms differ without accents, as they are without."""
-        if not self.has_forms:
+        if not self._has_accents:
             return ""
         known = self._unaccented
         found = {known[word] for word in different.split(" ") if not word.isascii()}
@@ -248,7 +273,7 @@ class Analyzer:
 
     def _stem_without_accents(self, word: str) -> str:
         """The term that a word also has in an index; "" if it has one only."""
-        return self._stem(self._unaccented[word].strip()) if self.has_forms else ""
+        return self._stem(self._unaccented[word].strip()) if self._has_accents else ""
 
     def stems_of(self, word: str) -> tuple[str, str]:
         """The term of a word, and the one that it has without accents, if that is another one."""
@@ -258,9 +283,9 @@ class Analyzer:
         """The terms of a text, among them those without accents, and pairs of characters."""
         normal = normalize(text)
         found = {*self.terms.analyzer.analyze(self.in_place(normal)), *split_runs(normal)}
-        return (
-            {*found, *map(self._unaccented_stem, {*words_of(normal)})} if self.has_forms else found
-        )
+        if self._has_accents:
+            found.update(map(self._unaccented_stem, {*words_of(normal)}))
+        return found
 
     def content_words(self, text: str) -> list[str]:
         """The words of a text that are not stop words, in lower case, not stemmed."""
@@ -301,7 +326,7 @@ def plain_words(text: str) -> str:
     """
     if text.isascii():
         return text.encode().translate(_ASCII_WORDS).decode()
-    return " ".join(words_of(normalize(text)))
+    return spaced(normalize(text))
 
 
 def plain_words_of(texts: Sequence[str]) -> str:

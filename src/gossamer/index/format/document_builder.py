@@ -166,7 +166,7 @@ class DocumentBuilder:
             add_text("title_key", key)
         title = normalize(texts.title)
         self._add_words("title", title)
-        self._add_forms("title", "title_exact_form", title, join_texts((title,)))
+        self._add_forms("title", "title_exact_form", title, title)
         self._add_code_and_parts("title", "title_code", all_pieces(title))
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
         first = normalize("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
@@ -185,7 +185,7 @@ class DocumentBuilder:
         for part in parts:
             self._add_words("text", part)
         raw = join_texts(parts)
-        self._add_forms("text", "exact_form", "\n".join(parts), raw)
+        self._add_forms("text", "exact_form", "\n".join(parts), different_words(raw))
         self._add_code_and_parts("text", "code", marked_pieces(raw))
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
@@ -197,11 +197,10 @@ class DocumentBuilder:
         if further := self._analyzer.further_terms(normal):
             self._document.add_text(field, further)
 
-    def _add_forms(self, words: str, exact_form: str, normal: str, raw: bytes) -> None:
+    def _add_forms(self, words: str, exact_form: str, normal: str, different: str) -> None:
         """Add the forms of words, and to the field of `words` terms of those with accents."""
         if not self._analyzer.has_forms:
             return
-        different = different_words(raw)
         self._document.add_text(exact_form, self._analyzer.forms(normal, different))
         if not different.isascii() and (other := self._analyzer.without_accents(different)):
             self._document.add_text(words, other)

@@ -79,8 +79,10 @@ _SYMBOLS = (
 _FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
 """`5½` is 5 1/2, not 51/2."""
 _APOSTROPHES = re.compile(
-    rf"['\"\u05f3\u05f4](?<=[{_JOINED}]['\"\u05f3\u05f4])(?=[{_JOINED}])|(?<=[lL])\u00b7(?=[lL])"
+    rf"['\"\u05f3\u05f4\u00b7]"
+    rf"(?:(?<=[{_JOINED}]['\"\u05f3\u05f4])(?=[{_JOINED}])|(?<=[lL]\u00b7)(?=[lL]))"
 )
+_APOSTROPHES_LIKE = frozenset("'\"\u2019\u02bc\u05f3\u05f4\u00b7")
 _THAI_ORDER = re.compile("([\u0e48-\u0e4b\u0ec8-\u0ecb])([\u0e4d\u0ecd])")
 """A tone mark before nikhahit, which people type behind it in sara am."""
 _EMOJI_FOUND = re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
@@ -157,7 +159,7 @@ def _apply_context_rules(text: str, chars: set[str]) -> str:
         text = text.replace("\u0e40\u0e40", "\u0e41")
     if not chars.isdisjoint("\u0901\u0902"):
         text = _ANUSVARA.sub(lambda found: _NASALS[found[1]], text)
-    if not chars.isdisjoint("'\"\u2019\u02bc\u05f3\u05f4\u00b7"):
+    if not (chars.isdisjoint(_APOSTROPHES_LIKE) or chars.isdisjoint(_tables().joined)):
         text = _APOSTROPHES.sub("", text)
     return text
 
@@ -214,11 +216,13 @@ def _align(text: str) -> tuple[str, Sequence[int]]:
 
 
 class _Tables(NamedTuple):
-    """What becomes of single characters `before` NFKC and `after` it; and the `emoji`."""
+    """What becomes of single characters `before` NFKC and `after` it; and sets of characters."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
     emoji: frozenset[str]
+    joined: frozenset[str]
+    """Letters between which a sign is left out."""
 
 
 @cache
@@ -233,7 +237,8 @@ def _tables() -> _Tables:
     for char in _members(_SPECIAL):
         if char.isdecimal():
             after[char] = str(unicodedata.decimal(char))
-    return _Tables(before, after, frozenset(_members(_EMOJI)))
+    joined = frozenset((*_members(_JOINED), "l", "L"))
+    return _Tables(before, after, frozenset(_members(_EMOJI)), joined)
 
 
 def _members(characters: str) -> Sequence[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FIRST_UNSPACED = "\u0e00"
 """The first character of Thai, with which the scripts begin that are written without spaces."""
+FIRST_IDEOGRAPHIC = "\u3000"
+"""Before kana and ideographs; the letters of Thai, Lao, Khmer and Burmese are below."""
 UNSPACED_CLASS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -79,9 +81,22 @@ def is_pair(term: str) -> bool:
     return is_unspaced(term) and len(term) > 1 and len(clusters(term)) > 1
 
 
+def is_ideographic_pair(term: str) -> bool:
+    """Whether a term is two neighbouring kana or ideographs."""
+    return term >= FIRST_IDEOGRAPHIC and is_pair(term)
+
+
 def words_of(text: str) -> Sequence[str]:
     """The words of a text, and the clusters of its runs without spaces, in order."""
     return (_token() if UNSPACED.search(text) else _word()).findall(text)
+
+
+def spaced(text: str) -> str:
+    """`words_of` with spaces between them, in a third of the time if there are runs."""
+    if not UNSPACED.search(text):
+        return " ".join(_word().findall(text))
+    words = _word_or_run().findall(text)
+    return " ".join([" ".join(clusters(word)) if is_unspaced(word) else word for word in words])
 
 
 def word_spans(text: str) -> Iterator[re.Match[str]]:
@@ -111,6 +126,11 @@ def grapheme_start(text: str, at: int) -> int:
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile(f"[{_word_class()}]+")
+
+
+@cache
+def _word_or_run() -> re.Pattern[str]:
+    return re.compile(f"[{_word_class()}]+|[{_LETTERS}]+")
 
 
 @cache
