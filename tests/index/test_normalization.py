@@ -48,6 +48,7 @@ SAME = [
     ("Hebrew points", "בְּרֵאשִׁית", "בראשית"),
     ("Hebrew presentation forms", "\ufb2aל", "של"),
     ("gershayim", "צה\u05f4ל", "צהל"),
+    ("gershayim of keyboards", 'צה"ל', "צהל"),
     ("maqaf", "בן\u05beגוריון", "בן גוריון"),
     ("harakat", "مُحَمَّد", "محمد"),
     ("tatweel", "صـــورة", "صورة"),

@@ -65,11 +65,15 @@ _JOINED = "\u0400-\u052f\u05d0-\u05ea"
 """Letters between which an apostrophe is a letter: Cyrillic, as in `об'єкт`, and Hebrew."""
 _CLASS = re.sub("[\U00010000-\U0010ffff]-?", "", _SPECIAL + _EMOJI) + "\U00010000-\U0010ffff"
 _FOUND = re.compile(
-    rf"[{_CLASS}'\u2019\u00b7\u0e40](?:(?<=[{_CLASS}])|(?<=\u0e40)(?=\u0e40)"
-    rf"|(?<=[{_JOINED}]['\u2019])(?=[{_JOINED}])|(?<=[lL]\u00b7)(?=[lL]))"
+    rf"[{_CLASS}'\"\u2019\u00b7\u0e40](?:(?<=[{_CLASS}])|(?<=\u0e40)(?=\u0e40)"
+    rf"|(?<=[{_JOINED}]['\"\u2019])(?=[{_JOINED}])|(?<=[lL]\u00b7)(?=[lL]))"
 )
 """A character that may be replaced. The class comes first, and has one range beyond the BMP: a
 search for others takes six times as long."""
+
+_SUSPECT = re.compile(f"[{_CLASS}{_JOINED}\u00b7\u0e40]")
+"""What a text has among its characters beyond ASCII if `_FOUND` finds anything."""
+_ASCII = bytes(range(0x80))
 
 _SYMBOLS = (
     "\u2122\u2120\u00b4\u00a8\u00af\u00b8\u02d8-\u02dd\u2026"
@@ -121,7 +125,14 @@ def compose_characters(text: str | None) -> str:
     """
     if not text or text.isascii():
         return text or ""
-    return _INVISIBLES.sub("", unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    return _INVISIBLES.sub("", text) if _INVISIBLES.search(_without_ascii(text)) else text
+
+
+def _without_ascii(text: str) -> str:
+    """The other characters of a text: in Latin letters few, which are soon searched."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return raw.translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def compose_each(texts: Sequence[str]) -> Sequence[str]:
@@ -135,15 +146,15 @@ def normalize(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
-    if not _FOUND.search(text):
+    if not _SUSPECT.search(_without_ascii(text)) or not (chars := {*_FOUND.findall(text)}):
         return text
-    tables, chars = _tables(), {*text}
-    for char in chars & tables.before.keys():
+    tables = _tables()
+    for char in chars & tables.early:
         text = text.replace(char, tables.before[char])
     composed = unicodedata.normalize("NFKC", text)
     if composed is not text:
         text, chars = composed, {*composed}
-    for char in chars & tables.after.keys():
+    for char in chars & tables.late:
         text = text.replace(char, tables.after[char])
     text = _apply_context_rules(text, chars)
     if not chars.isdisjoint(tables.emoji):
@@ -152,14 +163,14 @@ def normalize(text: str) -> str:
 
 
 def _apply_context_rules(text: str, chars: set[str]) -> str:
-    """Replace what depends on its neighbours. `chars`: those of the text, or more."""
+    """Replace what depends on its neighbours. `chars`: the special ones of the text, or more."""
     if not chars.isdisjoint("\u0e4d\u0ecd"):
         text = _THAI_ORDER.sub(r"\2\1", text)
     if "\u0e40" in chars:
         text = text.replace("\u0e40\u0e40", "\u0e41")
     if not chars.isdisjoint("\u0901\u0902"):
         text = _ANUSVARA.sub(lambda found: _NASALS[found[1]], text)
-    if not (chars.isdisjoint(_APOSTROPHES_LIKE) or chars.isdisjoint(_tables().joined)):
+    if not chars.isdisjoint(_APOSTROPHES_LIKE):
         text = _APOSTROPHES.sub("", text)
     return text
 
@@ -220,9 +231,9 @@ class _Tables(NamedTuple):
 
     before: Mapping[str, str]
     after: Mapping[str, str]
+    early: frozenset[str]
+    late: frozenset[str]
     emoji: frozenset[str]
-    joined: frozenset[str]
-    """Letters between which a sign is left out."""
 
 
 @cache
@@ -237,8 +248,8 @@ def _tables() -> _Tables:
     for char in _members(_SPECIAL):
         if char.isdecimal():
             after[char] = str(unicodedata.decimal(char))
-    joined = frozenset((*_members(_JOINED), "l", "L"))
-    return _Tables(before, after, frozenset(_members(_EMOJI)), joined)
+    emoji = frozenset(_members(_EMOJI))
+    return _Tables(before, after, frozenset(before), frozenset(after), emoji)
 
 
 def _members(characters: str) -> Sequence[str]:
