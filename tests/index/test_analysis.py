@@ -36,6 +36,7 @@ from gossamer.index.format.page_keys import title_keys
         ("ru", "книга книгами КНИГИ"),
         ("ru", "ёлка Елки"),
         ("sv", "flickor flickorna"),
+        ("ta", "நூல் நூல்கள்"),
         ("tr", "kitap kitaplar KİTAP"),
         ("tr", "ISPARTA Isparta ısparta"),
     ],

@@ -114,6 +114,8 @@ _WITHOUT_ACCENTS = frozenset(
     ]
 )
 """Languages in other letters than Latin ones: normalisation has removed what is optional."""
+_WITH_VOWEL_SIGNS = frozenset(("ta",))
+"""Languages whose words tantivy's simple tokenizer would split at their vowels."""
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """Languages for which tantivy has no stop words."""
 _FIRST_WORDS = re.compile(rf"[{UNSPACED_CLASS}]|[^\W_{UNSPACED_CLASS}]+")
@@ -165,12 +167,12 @@ class Analyzer:
         snowball = SNOWBALL.get(language)
         fold, lower = Filter.ascii_fold(), Filter.lowercase()
         no_empty = Filter.custom_stopword([""])
-        self.splits_unspaced = snowball is None
+        self.splits_unspaced = snowball is None or language in _WITH_VOWEL_SIGNS
         self.has_forms = language != OTHER
         self._has_accents = self.has_forms and language not in _WITHOUT_ACCENTS
         light = LIGHT_STEMMERS.get(language)
         self._light = Stems(light) if light else None
-        tokenizer = Tokenizer.simple() if snowball else Tokenizer.whitespace()
+        tokenizer = Tokenizer.whitespace() if self.splits_unspaced else Tokenizer.simple()
         stem = [Filter.stemmer(snowball)] if snowball else []
         # The stop words are in lower case, with accents, so they are removed before folding.
         stop = [Filter.stopword(snowball)] if snowball and language not in _UNLISTED else []
