@@ -273,6 +273,18 @@ def test_words_with_up_to_two_others_between_them_are_close(tmp_path: Path) -> N
     assert almost == pytest.approx(far)
 
 
+def test_a_pair_counts_less_in_a_longer_query(tmp_path: Path) -> None:
+    pages = [{"text": "storm warning" + " x" * 9}, {"text": "storm" + " x" * 9 + " warning"}]
+    words = "storm warning"
+    gains = []
+    for query in (words, f"{words} one", f"{words} one two three four"):
+        near, far = scores_of(tmp_path / str(len(query)), query, pages, pairs=1.0)
+        gains.append(near - far)
+    two, three, six = gains
+    assert two == pytest.approx(three)
+    assert two == pytest.approx(2 * six)
+
+
 def test_a_run_of_characters_weighs_less_than_as_many_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

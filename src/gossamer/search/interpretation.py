@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 JOINED_WEIGHT = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
-FULLY_COVERED_UNITS = 3
-"""In a query of more units, coverage counts for less."""
+SHORT_QUERY = 3
+"""In a query of more units, coverage and pairs count for less."""
 MAX_UNITS = 64
 """Units of a query that are searched: of a longer one, those with the highest tf-idf."""
 MAX_FORMED_TERMS = 32
@@ -114,9 +114,13 @@ class Interpretation(NamedTuple):
         return cls(tree, whole, units, weights, scale, known, typed, symbols, split, is_passage)
 
     @property
-    def coverage_factor(self) -> float:
-        """How much coverage counts: a page need not have all words of a long question."""
-        return FULLY_COVERED_UNITS / max(len(self.units), FULLY_COVERED_UNITS)
+    def length_factor(self) -> float:
+        """How much coverage and pairs count, less for each word of a longer query.
+
+        A page need not have all words of a long question, and two of its many words are neighbours
+        in a text by chance.
+        """
+        return SHORT_QUERY / max(len(self.units), SHORT_QUERY)
 
     def pages(self, among: Frequencies) -> int:
         """How many pages of an index can have all the words, if all are required: at most these.

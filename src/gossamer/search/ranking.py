@@ -14,7 +14,8 @@ score(page) = words + coverage + names + typed + exact + pairs + language + popu
               of them, are the whole title: most queries for a certain page use its title.
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
               positions of each other, as if they were one word: the sequential dependence of
-              Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005).
+              Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005);
+              less for each pair of a longer query, some of which are neighbours by chance.
   language    how probably the query is in the language of the page (`languages.py`).
   popularity  log2(1 + static_rank), where the static rank is PageRank over its mean: 1 for an
               average page. A logarithm added to those of BM25 is one of the forms of Craswell et
@@ -144,7 +145,7 @@ class QueryPlan:
         self._weighted = [*zip(meant.units, meant.weights, strict=True)]
         self._may_lack = query_tree.allows_partial_matches(tree)
         self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
-        self.coverage = self._weights.coverage * meant.coverage_factor if self.is_loose else 0.0
+        self.coverage = self._weights.coverage * meant.length_factor if self.is_loose else 0.0
 
     @property
     def splits_words(self) -> bool:
@@ -427,8 +428,9 @@ class QueryPlan:
         """Pairs, and units in title or first words: what the second step may add."""
         # Pages with split words are found by all words, which are copied for each pair.
         copied = self._meant.split and len(self._units) > MAX_PAIRS
+        weight = self._weights.pairs * self._meant.length_factor
         pairs = [
-            self._bm25("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
+            self._bm25("text", pair, weight * self._meant.weights[at], PAIR_SLOP)
             for at, pair in islice(neighbours(self._units), MAX_BOUND if copied else MAX_PAIRS)
         ]
         led = {
