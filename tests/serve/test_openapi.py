@@ -13,6 +13,7 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
 from tests.support.search_server import serving
 from tests.support.small_index import put_index
+from tests.support.stored_rounds import Fetched, commit_fetch, write_shares
 from tests.support.stored_web import put_inlinks, put_pages, put_rows
 
 if TYPE_CHECKING:
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 HOME = "http://a.example/"
+DOCUMENT = f"{HOME}document"
 ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"} | {
     "domain": "a.example"
 }
 
 
 def _urls(operation: openapi.Operation) -> dict[str, Any]:
+    if operation.name == "document":
+        return {"url": DOCUMENT}
     return {"url": [HOME, HOME] if operation.name == "common" else HOME}
 
 
@@ -42,6 +46,10 @@ def client(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
     put_inlinks(work, HOME, [("http://b.example/", "words")], 1)
     put_rows(work, "links", [{"src": HOME, "dst": f"{HOME}0", "anchor": "zero", "relation": "a"}])
     put_rows(work, "responses", [{"url": HOME, "outcome": "ok"}])
+    commit_fetch(work, write_shares(work, [Fetched(DOCUMENT, b"<h1>A page</h1><p>A text.")]))
+    parsed = {"outcome": "parsed", "content_type": "text/html", "charset": "utf-8"}
+    put_rows(work, "documents", [{"url": DOCUMENT, "round": 1, **parsed}])
+    put_pages(work, {DOCUMENT: "fetched"})
     graph.run(work)
     counts = {"known": 20, "fetched": 12, "asked": 15, "changed": 3, "fit": 7}
     row = {"section": "a.example/", "domain": "a.example", "level": 1, **counts}
@@ -88,7 +96,7 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     paths = {"/api/search", "/api/complete", "/api/page", "/api/status", "/health"}
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/graph/{kind}" for kind in kinds}
-    paths |= {"/api/sections", "/api/sections/domains"}
+    paths |= {"/api/document", "/api/sections", "/api/sections/domains"}
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from gossamer.api.documents import CrawlDocuments
     from gossamer.api.filters import CrawlFilters
     from gossamer.engine.engine import Engine
     from gossamer.flow.forever import Listener
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gossamer.schedule.focus.marks import Mark
     from gossamer.schedule.order.sections.step import Section
     from gossamer.search.results import Results
+    from gossamer.serve.documents import Document
     from gossamer.status.explanation import Explanation
     from gossamer.storage.store import Layer, StepReport
     from gossamer.web.seed_lists import BadLine
@@ -269,6 +271,20 @@ class Crawl:
 
         with self.work.errors():
             return sections_of_domain(self.work, domain)
+
+    def document(self, url: str) -> Document:
+        """The main text of a page as Markdown, with its passages: see `CrawlDocuments`.
+
+        Raises UsageError if the crawl has not stored the page, or must not show it.
+        """
+        return self.documents.read(url)
+
+    @property
+    def documents(self) -> CrawlDocuments:
+        """The pages of the index as Markdown and passages, and the llms.txt of a site."""
+        from gossamer.api.documents import CrawlDocuments
+
+        return CrawlDocuments(self.work)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """The keys of gossamer.cli.export_formats.FORMS, repeated here because importing it is slow."""
+    """The keys of gossamer.cli.export_formats.FORMS, repeated here because importing it is slow.
+
+    MARKDOWN is for documents only.
+    """
 
     PARQUET = "parquet"
     CSV = "csv"
     JSONL = "jsonl"
+    MARKDOWN = "markdown"
 
 
 def register(app: typer.Typer) -> None:
@@ -111,16 +115,28 @@ def export(
         Path | None,
         typer.Option("-o", "--output", help="File to write.", show_default="standard output"),
     ] = None,
+    site: Annotated[
+        str, typer.Option("--site", metavar="HOST", help="Only pages of this host.")
+    ] = "",
 ) -> None:
-    """Write a dataset as one Parquet, CSV or JSON-lines file.
+    """Write a dataset as one Parquet, CSV or JSON-lines file, or pages as Markdown.
 
     `pages`, `links` and `inlinks` are exported in their current state; other datasets with the rows
     of all rounds. In CSV, texts that a spreadsheet would run as a formula get an apostrophe
     before them.
 
+    `documents --to markdown` writes the main text of each page in the index, with its metadata
+    before it; `passages` the same in parts, a line of JSON each; `llms.txt` and `llms-full.txt` the
+    list, or the text, of the pages of a --site, for language models (docs/agents.md).
+
     Example: gossamer export my-web pages --to csv -o pages.csv
     """
     from gossamer.api.crawl import Crawl
+    from gossamer.cli.document_export import RENDERED
+
+    if dataset in RENDERED or to is Form.MARKDOWN:
+        _export_rendered(crawl, dataset, to, output, site)
+        return
     from gossamer.cli.export_formats import export as write
     from gossamer.errors import UsageError
     from gossamer.tables import DATASETS
@@ -137,6 +153,29 @@ def export(
                 with output.open("wb") as file:
                     rows = write(paths, tables[dataset].schema, to, file)
                 typer.echo(f"{rows:,} rows in {output}", err=True)
+
+
+def _export_rendered(crawl: str, what: str, to: Form, output: Path | None, site: str) -> None:
+    """Write pages as documents. Raises UsageError."""
+    from gossamer.api.crawl import Crawl
+    from gossamer.cli.document_export import LLMS, LLMS_FULL, PASSAGES, RENDERED, rendered_pieces
+    from gossamer.errors import UsageError
+
+    if to is Form.MARKDOWN and what not in (*RENDERED, "documents"):
+        raise UsageError(what, "has no Markdown", "give documents, or --to csv")
+    if what in (LLMS, LLMS_FULL) and not site:
+        raise UsageError(what, "is a file of one site", "give its host: --site example.org")
+    with (
+        Crawl.open(crawl) as opened,
+        output_errors("standard output" if output is None else output),
+    ):
+        pieces = rendered_pieces(opened.documents, what, site)
+        if output is None:
+            _stdout(Form.JSONL if what == PASSAGES else Form.MARKDOWN).writelines(pieces)
+        else:
+            with output.open("wb") as file:
+                file.writelines(pieces)
+            typer.echo(f"{output} is written", err=True)
 
 
 @contextmanager
@@ -169,5 +208,5 @@ def _stdout(form: Form) -> BinaryIO:
     if form is Form.PARQUET:
         remedy = "give a file (-o FILE), or --to csv, or --to jsonl"
         raise UsageError("standard output", "is a terminal, but Parquet is binary", remedy)
-    replaced = SHOWN if form is Form.CSV else IN_JSON
+    replaced = IN_JSON if form is Form.JSONL else SHOWN
     return cast("BinaryIO", Screen(sys.stdout.buffer, replaced))

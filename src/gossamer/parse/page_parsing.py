@@ -84,14 +84,24 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     if page.announced and not coding and mime not in LISTING_TYPES:
         announced = parse_announced(content, rules)
         if announced is not None:
-            return complete_page(announced, page, mime, rules)
+            return _rendered(complete_page(announced, page, mime, rules), rules)
     if parser is None:
         return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)
     if coding:
         return ParsedPage(
             outcome="unsupported", detail=f"content coding {coding}", content_type=mime
         )
-    return complete_page(parser(content, rules), page, mime, rules)
+    return _rendered(complete_page(parser(content, rules), page, mime, rules), rules)
+
+
+def _rendered(parsed: ParsedPage, rules: Rules) -> ParsedPage:
+    """Return the page with its rendition, if the rules want one and its parser has made none."""
+    if not rules.renders or parsed.rendition is not None:
+        return parsed
+    from gossamer.parse.rendition.rendering import render, text_blocks
+
+    rendition = render(parsed, text_blocks(parsed), rules.max_text_chars)
+    return structs.replace(parsed, rendition=rendition)
 
 
 def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:

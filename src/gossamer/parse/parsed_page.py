@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from gossamer.parse.reading.directives import Wishes
+from gossamer.parse.rendition.rendered import Rendition  # noqa: TC001  # as above
 from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     sites: tuple[SiteRule, ...] = ()
     """Rules for single sites. The first that matches a URL is used."""
     urls: UrlRules = UrlRules()
+    renders: bool = False
+    """Whether pages are rendered as Markdown, too."""
 
     @classmethod
     def of(cls, config: Config, sites: tuple[SiteRule, ...] = ()) -> Self:
@@ -160,6 +163,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     in feeds and sitemaps `no_url`, `url_too_long`, `too_many`."""
     unmatched: tuple[str, ...] = ()
     """Fields of the site's rule, as `name.field`, that matched nothing in the page."""
+    rendition: Rendition | None = None
+    """The main text as Markdown, if `Rules.renders`."""
 
 
 PERMALINK: Final = "¶"

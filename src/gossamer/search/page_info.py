@@ -22,7 +22,7 @@ MAX_COUNTED = 20
 MAX_REDIRECTS = 10
 """Redirects to a page that are named."""
 VISIT = ("round", "outcome", "detail", "http_status", "fetched_ms", "redirect_url")
-STORED = (*VISIT, "url", "body_bytes", "truncated", "warc_file", "warc_offset")
+STORED = (*VISIT, "url", "body_bytes", "truncated", "digest", "warc_file", "warc_offset")
 STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored_ms")
 DOCUMENT = (
     *("outcome", "detail", "content_type", "charset", "truncated", "title", "description"),

@@ -6,12 +6,13 @@ from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import structs
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.page_metadata import metadata
 from gossamer.parse.html.shadow_roots import show_shadow_roots
-from gossamer.parse.html.site_rules import apply_rule, rule_for
+from gossamer.parse.html.site_rules import apply_rule, body_elements, rule_for
 from gossamer.parse.html.walk import findings
 from gossamer.parse.html.xhtml import html_of
 from gossamer.parse.maintext.core import MainText, main_text
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from gossamer.parse.html.findings import Findings
     from gossamer.parse.html.page_metadata import Metadata
     from gossamer.parse.maintext.blocks import Outline
-    from gossamer.parse.parsed_page import Content, Rules
+    from gossamer.parse.parsed_page import Content, Rules, SiteRule
 
 MICRODATA = "itemprop"
 """A page without this string has no microdata. Searching for it takes a tenth of the time of a
@@ -54,12 +55,36 @@ class Reading(NamedTuple):
 def parse_html(content: Content, rules: Rules) -> ParsedPage:
     """Parse an HTML page. Never raises, whatever the page contains."""
     rule = rule_for(content.page.url, rules)
+    if rules.renders:
+        return _rendered(content, rules, rule)
     if rule is None:
         return _page(
             content, _latest_reading(content.page.body, content.label, content.mime, rules)
         )
     reading, tree = _read(content.page.body, content.label, content.mime, rules)
     return apply_rule(_page(content, reading), tree, content.page, rule)
+
+
+def _rendered(content: Content, rules: Rules, rule: SiteRule | None) -> ParsedPage:
+    """Parse a page and render its main text."""
+    from gossamer.parse.rendition.rendering import (
+        element_blocks,
+        main_text_blocks,
+        render,
+        text_blocks,
+    )
+
+    reading, tree = _read(content.page.body, content.label, content.mime, rules)
+    page = _page(content, reading)
+    base = _base_of(content.page.url, reading.found, reading.charset, rules)
+    blocks = None
+    if rule is not None:
+        page = apply_rule(page, tree, content.page, rule)
+        blocks = element_blocks(body_elements(rule, tree), base, rules)
+    if not blocks and tree.root is not None and page.main_text == reading.main.text:
+        blocks = main_text_blocks(tree.root, reading.found.title, base, rules)
+    rendition = render(page, text_blocks(page) if blocks is None else blocks, rules.max_text_chars)
+    return structs.replace(page, rendition=rendition)
 
 
 def _read(
@@ -121,9 +146,7 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
     """Return the page that a body is at its URL."""
     found, charset, text, main = reading
     url, rules = content.page.url, found.rules
-    base = url
-    if found.base is not None:
-        base = normalize(encode_query(found.base, url, charset), url, rules.urls) or url
+    base = _base_of(url, found, charset, rules)
 
     def joined(href: str | None) -> str | None:
         if href is None:
@@ -166,6 +189,13 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         links=found.references.links(url, base, rules.urls, refused, charset),
         refused=refused,
     )
+
+
+def _base_of(url: str, found: Findings, charset: str, rules: Rules) -> str:
+    """Return the URL to which a page's links are relative."""
+    if found.base is None:
+        return url
+    return normalize(encode_query(found.base, url, charset), url, rules.urls) or url
 
 
 def _title(found: Findings, meta: Metadata, url: str, text: str) -> str:

@@ -168,6 +168,18 @@ def _body(rule: SiteRule, tree: LexborHTMLParser) -> str | None:
     return next(filter(None, bodies), None)
 
 
+def body_elements(rule: SiteRule, tree: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements whose text is the body, once the rule was applied to the tree.
+
+    There are none if the rule has found no body, or takes it from an attribute.
+    """
+    for text in rule.body:
+        css = selector(text)
+        if any(filter(None, chain.from_iterable(_find_lines(text, tree)))):
+            return outermost(css.find(tree)) if css.attribute is None else []
+    return []
+
+
 def _find_lines(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
     """Yield the lines of each element that a selector finds; an attribute is one line.
 

@@ -20,12 +20,14 @@ from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
+from gossamer.serve.documents import Documents
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.web import openapi, protocol, robots_route
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.compression import Compression
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
 from gossamer.serve.web.copy_routes import Copying
+from gossamer.serve.web.document_routes import Documenting
 from gossamer.serve.web.expensive_responses import KEPT_S
 from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
@@ -97,6 +99,7 @@ def app(
         cluster = Cluster(addresses, config.deadline_s)
     elsewhere = nodes or cluster
     front = Dispatcher(nodes or OpenIndex(work, crawl=pages), cluster, config.cache_mb * _MB)
+    documents = Documents(work, pages)
     watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     routed = Starlette(
@@ -106,6 +109,7 @@ def app(
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
+            *Documenting(work, pages, documents, front).routes(kept_s),
             *Status(watch, front.opened, graphs).routes(kept_s),
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),

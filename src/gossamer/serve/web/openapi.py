@@ -21,7 +21,9 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
+from gossamer.serve.documents import Document
 from gossamer.serve.web import graph_routes, page_routes, responses, search_routes, section_routes
+from gossamer.serve.web.document_routes import FORMATS, MARKDOWN
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.site_path import root_of
 from gossamer.serve.web.status_routes import CrawlStatus, Health
@@ -142,6 +144,18 @@ OPERATIONS = (
             ),
         ),
         (400, 404, 414, 429, 503),
+    ),
+    Operation(
+        "/api/document",
+        "document",
+        "The main text of a page as Markdown, whole and in passages. With format=markdown, the "
+        "Markdown only.",
+        Document,
+        (
+            URL,
+            Parameter("format", "json or text/markdown", {"type": "string", "enum": [*FORMATS]}),
+        ),
+        (400, 403, 404, 414, 429, 503),
     ),
     Operation(
         "/api/graph/outlinks",
@@ -294,6 +308,8 @@ def _describe(operation: Operation) -> dict[str, Any]:
         for parameter in operation.parameters
     ]
     answered = {"200": _answer("The answer.", "application/json", operation.answer)}
+    if any(parameter.name == "format" for parameter in operation.parameters):
+        answered["200"]["content"][MARKDOWN] = {"schema": {"type": "string"}}
     problems = {
         str(status): _answer(HTTPStatus(status).phrase, MEDIA_TYPE, Problem)
         for status in operation.problems

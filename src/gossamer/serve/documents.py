@@ -1,0 +1,147 @@
+"""Pages as documents for programs: main text as Markdown, passages, and where they come from.
+
+A document is made of the stored body whenever somebody asks for it, in the parser's process without
+rights. What may not be shown as a copy is not shown as a document either, and neither is a page
+that asks not to be found (noindex) or quoted (nosnippet).
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+from cachetools import LRUCache
+
+from gossamer.errors import MissingFile
+from gossamer.parse.page_rules import rules_of
+from gossamer.parse.parsed_page import Page, ParsedPage
+from gossamer.parse.process.guarded_parser import standing_parser
+from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
+from gossamer.serve.stored_copy import Copy, Refusal, find_copy
+from gossamer.storage.warc import WarcReader
+
+if TYPE_CHECKING:
+    from gossamer.parse.parsed_page import Rules
+    from gossamer.search.page_info import PageInfo
+    from gossamer.state.workspace import Workspace
+
+KEPT_CHARS = 8_000_000
+"""Characters of documents that are kept for who asks for the next part of one."""
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """Where the body lies from which a document was made, and when it was fetched."""
+
+    warc_file: str
+    warc_offset: int
+    digest: str
+    fetched_ms: int
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A page's main text. Unknown values are null; times are ms since 1970, UTC."""
+
+    url: str
+    title: str | None
+    language: str | None
+    description: str | None
+    published_ms: int | None
+    modified_ms: int | None
+    markdown: str
+    """CommonMark with GFM's tables. It begins with the title as a heading of level 1."""
+    passages: tuple[Passage, ...]
+    """The same text, cut at headings and where sections are long."""
+    truncated: bool
+    """Whether text is missing, because the page is longer than a limit or came incomplete."""
+    provenance: Provenance
+
+
+class Documents:
+    """Makes documents of stored pages. Safe to use from several threads; one parses at a time."""
+
+    def __init__(self, work: Workspace, pages: PageInfo) -> None:
+        self._work = work
+        self._pages = pages
+        self._guard = threading.Lock()
+        self._kept: LRUCache[Provenance, Document] = LRUCache(
+            KEPT_CHARS, lambda document: 2 * len(document.markdown) + 1_000
+        )
+
+    def find(self, url: str) -> Document | Refusal:
+        """The document of a URL in normal form, or why there is none. Raises StoreError."""
+        copy = find_copy(self._work, self._pages, url)
+        captured = self._pages.capture(url)
+        if isinstance(copy, Refusal):
+            return copy
+        if captured is None or captured.document is None:
+            return Refusal(404, "The crawl has stored no copy of this page.")
+        if (why := _objection(captured.document)) is not None:
+            return Refusal(403, why)
+        digest = captured.response["digest"] or ""
+        provenance = Provenance(copy.file, copy.offset, digest, copy.fetched_ms)
+        with self._guard:
+            kept = self._kept.get(provenance)
+            if kept is not None and kept.url == url:
+                return kept
+            page = self._parse(copy)
+        if page.rendition is None:
+            return Refusal(503, f"This page cannot be rendered: {page.detail or page.outcome}.")
+        document = _document(copy, page, provenance)
+        if 2 * len(document.markdown) < KEPT_CHARS:
+            with self._guard:
+                self._kept[provenance] = document
+        return document
+
+    @cached_property
+    def _rules(self) -> Rules:
+        rules = rules_of(self._work.config, self._work.root)
+        return msgspec.structs.replace(rules, renders=True, max_links=0)
+
+    def _parse(self, copy: Copy) -> ParsedPage:
+        path = f"{self._work.root}/{copy.file}"
+        try:
+            with WarcReader(path) as reader:
+                record = reader.at(copy.offset)
+        except OSError:
+            record = None
+        if record is None:
+            raise MissingFile(path, f"no complete record at byte {copy.offset}")
+        fetched = datetime.fromtimestamp(copy.fetched_ms / 1000, UTC)
+        return standing_parser(self._rules).parse(
+            Page(copy.url, record.headers, record.body, fetched)
+        )
+
+
+def _objection(document: dict[str, object]) -> str | None:
+    """Why a page must not be read by programs, or None."""
+    if document["noindex"]:
+        return "This page asks not to be found (noindex)."
+    if document["nosnippet"]:
+        return "This page asks search engines not to show its text (nosnippet)."
+    if document["outcome"] != "parsed":
+        return "This page has no text: it is a listing, empty, or of a type that is not read."
+    return None
+
+
+def _document(copy: Copy, page: ParsedPage, provenance: Provenance) -> Document:
+    assert page.rendition is not None  # noqa: S101  # the caller has checked it
+    published, modified = page.published, page.modified
+    return Document(
+        url=copy.url,
+        title=page.title,
+        language=page.language,
+        description=page.description,
+        published_ms=_ms(published),
+        modified_ms=_ms(modified),
+        markdown=page.rendition.markdown,
+        passages=page.rendition.passages,
+        truncated=page.truncated or page.rendition.truncated or copy.truncated,
+        provenance=provenance,
+    )
+
+
+def _ms(time: datetime | None) -> int | None:
+    return None if time is None else int(time.timestamp() * 1000)
