@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.query import Filter, Words, parse
-from gossamer.search.query_text import straighten
+from gossamer.search.query_text import straighten, without_quotes
 
 GREEN = Words("green crane", exact=True)
 
@@ -55,3 +55,22 @@ def test_places_are_kept_and_nothing_is_left_to_do(text: str) -> None:
 def test_full_width_characters_become_what_nfkc_makes_of_them() -> None:
     for code in range(0xFF01, 0xFF5F):
         assert straighten(chr(code)) == unicodedata.normalize("NFKC", chr(code))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"red apple" tree', "red apple tree"),
+        ('tree "red apple"', "tree red apple"),
+        ('"red apple"pie "x"', "red apple pie x"),
+        ('"apple" tree', None),
+        ('"red apple"', None),
+        ('"red apple" "green pear"', None),
+        ('tree -"red apple"', None),
+        ('tree intitle:"red apple"', None),
+        ('tree "red apple', None),
+        ("red apple", None),
+    ],
+)
+def test_phrases_become_words(text: str, words: str | None) -> None:
+    assert without_quotes(text) == words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,6 +70,15 @@ def test_other_words_are_searched_as_typed(searcher: Searcher, query: str) -> No
     typed, verbatim = searcher.search(query), searcher.search(query, verbatim=True)
     assert typed.corrected is verbatim.corrected is None
     assert typed.hits == verbatim.hits
+
+
+@pytest.mark.parametrize("query", ["»locks using« using", 'using "locks using"'])
+def test_a_phrase_that_no_page_has_is_searched_as_words(searcher: Searcher, query: str) -> None:
+    results = searcher.search(query)
+    assert results.corrected == " ".join(re.findall(r"\w+", query))
+    assert results.hits == searcher.search(results.corrected).hits
+    assert results.whole == 60
+    assert not searcher.search(query, verbatim=True).hits
 
 
 def test_verbatim_searches_for_words_as_typed(searcher: Searcher) -> None:

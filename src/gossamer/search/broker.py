@@ -12,7 +12,8 @@ in a few steps, and each step asks all nodes, or some of them, concurrently:
     Show              titles and snippets of the requested results
 
 If no page has all terms, and words that no page has can be corrected, the corrected query is
-answered instead.
+answered instead. So is the query without its quotes, if nothing is found with them and
+it has other words: prose has quotes, too.
 
 The broker does no I/O: an answer is a generator that yields requests and receives replies
 (`conversation.py`). Its driver decides how nodes are asked, and how long to wait (`searcher.py`,
@@ -45,7 +46,7 @@ from gossamer.search.messages import (
 from gossamer.search.page_filters import resolve_page_filters
 from gossamer.search.query_cost import first_terms
 from gossamer.search.query_notes import notes_on
-from gossamer.search.query_text import effective_query
+from gossamer.search.query_text import effective_query, without_quotes
 from gossamer.search.recency import freshness_intent
 from gossamer.search.results import Results, extrapolate_facets
 from gossamer.search.spelling import complete_text
@@ -121,6 +122,11 @@ def _find_results(
         whole, ranked = yield from search.add_other_tiers(whole, ranked)
     if len(ranked) < search.last:
         partial, ranked = yield from search.add_other_partial(whole, partial, ranked)
+    if not (ranked or question.verbatim) and (unquoted := without_quotes(text)):
+        instead = msgspec.structs.replace(question, query=unquoted, verbatim=True)
+        found = yield from _find_results(nodes, weights, instead, facts)
+        if found.total:
+            return msgspec.structs.replace(found, corrected=unquoted)
     hits = yield from show_hits(search, ranked[question.offset : search.last], whole)
     total, exact = search.count(whole, partial, ranked)
     return Results(

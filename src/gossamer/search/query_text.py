@@ -35,6 +35,8 @@ _STRAIGHT = re.compile('("[^"]*")')
 _HEBREW_ACRONYM = re.compile('(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])')
 """Keyboards have a quotation mark in place of the gershayim of acronyms such as `ארה"ב`."""
 _GERSHAYIM = "\u05f4"
+_PHRASE = re.compile(r'(?<![-+:\w])"([^"]*)"')
+"""A phrase in straight quotes that is neither excluded nor the value of a filter."""
 _TO_ASCII = {0xFF01 + number: 0x21 + number for number in range(94)} | {0x3000: 0x20}
 """The full-width forms of ASCII, U+FF01 to U+FF5E, and the ideographic space."""
 
@@ -62,3 +64,11 @@ def straighten(text: str) -> str:
 
 def _inner(quoted: str) -> str:
     return quoted[1:-1].replace('"', " ")
+
+
+def without_quotes(text: str) -> str | None:
+    """The query with its phrases as words; None if it has no phrase, or no words beside phrases."""
+    phrases, beside = _PHRASE.findall(text), _PHRASE.sub(" ", text)
+    if not any(len(phrase.split()) > 1 for phrase in phrases) or not re.search(r"\w", beside):
+        return None
+    return " ".join(_PHRASE.sub(r" \1 ", text).split())

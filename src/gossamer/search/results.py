@@ -69,7 +69,8 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     `facets`: if requested, the most frequent values of host, language, kind and year.
     `suggestion`: the query with rare words replaced by similar ones, if few pages match.
     `corrected`: the query that was searched instead: no page has all the words that were typed, and
-    those that no page has at all were replaced by similar ones.
+    those that no page has at all were replaced by similar ones, or no page has a phrase in quotes
+    among them, and the query was searched without quotes.
     `estimated`: `total` was not counted. It is extrapolated if `sampled`, else a lower bound.
     `sampled`: only the most popular pages were searched, because enough of them match, and all
     numbers are extrapolated from them.
