@@ -16,6 +16,7 @@ from gossamer.search.query_units import (
     compounds,
     drop_stop_words,
     joined_phrases,
+    joined_unit,
     parts_of,
     run_weight,
     split_units,
@@ -110,6 +111,7 @@ class Interpretation(NamedTuple):
         symbols = [terms for terms in symbols if pages_at_most([terms], whole, "code")]
         parts = (part for each in words for part in parts_of(each, analyzer))
         split = [found for part in parts if (found := split_units(part, analyzer))]
+        split += [(unit,) for each in words if (unit := joined_unit(each, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
         return cls(tree, whole, units, weights, scale, known, typed, symbols, split, is_passage)
 

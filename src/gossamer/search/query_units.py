@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.index.format.analysis import MAX_KEPT, camel_parts
+from gossamer.index.format.joined_words import number_of, without_hyphen
+from gossamer.index.format.normalization import normalize
 from gossamer.index.format.unspaced import clusters, is_korean, is_pair, is_unspaced
 from gossamer.search.query import Words
 
@@ -136,9 +138,11 @@ def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
 
     In a word of several scripts, hiragana mostly inflects or joins the others and is left out.
     """
-    text = words.text
+    text = normalize(words.text)
     if words.exact or (text.isascii() and text.isalnum()):
         return (words,)
+    if number := number_of(text):
+        return (Words(number),)
     found = analyzer.words(text)
     mixed = not all(is_unspaced(term) for term, _ in found)
     runs: list[_Run] = []
@@ -180,7 +184,7 @@ def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]
         characters = _characters_as_word(each, analyzer)
         terms = characters or analyzer.terms_of(each.text)
         is_text = not characters and all(map(is_unspaced, terms))
-        if not each.exact and len(terms) > 1 and not is_text:
+        if not each.exact and len(terms) > 1 and not is_text and not number_of(each.text):
             yield terms[:MAX_TERMS]
 
 
@@ -209,8 +213,15 @@ def terms_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[str]:
     yield from (term for unit, _ in compounds(words, analyzer) for term in unit)
     for each in words:
         yield from analyzer.terms_of(each.text)
+        yield from joined_unit(each, analyzer)
         for part in parts_of(each, analyzer):
             yield from (term for unit in split_units(part, analyzer) for term in unit)
+
+
+def joined_unit(word: Words, analyzer: Analyzer) -> Unit:
+    """The term of a word with a hyphen as it is written without; () of another word."""
+    joined = "" if word.exact else without_hyphen(normalize(word.text))
+    return analyzer.terms_of(joined)
 
 
 @lru_cache(MAX_KEPT)

@@ -68,6 +68,7 @@ from gossamer.search.query_clauses import (
 from gossamer.search.query_units import (
     drop_stop_words,
     join_units,
+    joined_unit,
     neighbours,
     parts_of,
     spellings,
@@ -303,7 +304,12 @@ class QueryPlan:
     def _words(self, words: query_tree.Words) -> Query | None:
         parts = parts_of(words, self._analyzer)
         wanted = [found for part in parts if (found := self._word_part(part)) is not None]
-        return all_of(wanted) if wanted else None
+        if not wanted:
+            return None
+        joined = joined_unit(words, self._analyzer)
+        if not joined or not pages_at_most([joined], self._whole):
+            return all_of(wanted)
+        return any_of([all_of(wanted), self._bm25("text", joined, self._meant.scale)])
 
     def _word_part(self, part: query_tree.Words) -> Query | None:
         """Pages that have a word; if it is in CamelCase, also those that have its parts."""

@@ -130,19 +130,17 @@ class Snippets:
     def _first_analyzed_match(self, stored: Sequence[bytes]) -> Place | None:
         """The first place that has a word when all words are analysed.
 
-        Only texts with other letters than ASCII are: words in ASCII begin like those typed.
+        Of texts in ASCII, only words that are written apart are: others begin like those typed.
         """
         read = 0
         for window in text_windows(stored):
-            if window.text.isascii():
-                continue
-            text = window.text.decode()
-            known = self._analyzer.known_terms(text)
+            text, analyzer = window.text.decode(), self._analyzer
+            known = analyzer.joined_terms(text) if text.isascii() else analyzer.known_terms(text)
             if (known & self._terms or known & self._phrases.keys()) and (
                 marks := self._marks(text)
             ):
                 return Place(window, len(text[: marks[0][0]].encode()), 0)
-            read += len(window.text)
+            read += 0 if text.isascii() else len(window.text)
             if read > MAX_ANALYZED_BYTES:
                 break
         return None

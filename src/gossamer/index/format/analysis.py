@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
+from gossamer.index.format.joined_words import joined_spans
 from gossamer.index.format.normalization import Aligned, normalize
 from gossamer.index.format.stemmers import LIGHT_STEMMERS
 from gossamer.index.format.unspaced import (
@@ -264,6 +265,10 @@ class Analyzer:
             for start, end in _camel_case(text)
             if any(stem(part) in terms for part in camel_parts(text[start:end]))
         ]
+        apart = [span for word, span in joined_spans(aligned.text) if stem(word) in terms]
+        if apart:
+            apart = [aligned.span(*span) for span in apart]
+            spans = list(merge_spans(sorted([*spans, *apart])))
         return sorted({*spans, *joined}) if joined else spans
 
     def _terms_of(self, typed: str) -> tuple[str, ...]:
@@ -285,9 +290,14 @@ class Analyzer:
         """The terms of a text, among them those without accents, and pairs of characters."""
         normal = normalize(text)
         found = {*self.terms.analyzer.analyze(self.in_place(normal)), *split_runs(normal)}
+        found.update(self.joined_terms(normal))
         if self._has_accents:
             found.update(map(self._unaccented_stem, {*words_of(normal)}))
         return found
+
+    def joined_terms(self, normal: str) -> set[str]:
+        """The terms of words that a normalised text has apart: with a hyphen, or in groups."""
+        return {self._stem(word) for word, _ in joined_spans(normal)}
 
     def content_words(self, text: str) -> list[str]:
         """The words of a text that are not stop words, in lower case, not stemmed."""

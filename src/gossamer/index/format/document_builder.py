@@ -27,6 +27,7 @@ from gossamer.index.format.exact_form import (
     marked_pieces,
     split_parts,
 )
+from gossamer.index.format.joined_words import joined_words
 from gossamer.index.format.normalization import compose_characters, compose_each, normalize
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
@@ -167,7 +168,7 @@ class DocumentBuilder:
         title = normalize(texts.title)
         self._add_words("title", title)
         self._add_forms("title", "title_exact_form", title, title)
-        self._add_code_and_parts("title", "title_code", all_pieces(title))
+        self._add_code_and_parts("title", "title_code", title, all_pieces(title))
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
         first = normalize("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
@@ -184,9 +185,9 @@ class DocumentBuilder:
         parts = [normalize(part) for part in (*names, self._main_text, address)]
         for part in parts:
             self._add_words("text", part)
-        raw = join_texts(parts)
-        self._add_forms("text", "exact_form", "\n".join(parts), different_words(raw))
-        self._add_code_and_parts("text", "code", marked_pieces(raw))
+        raw, normal = join_texts(parts), "\n".join(parts)
+        self._add_forms("text", "exact_form", normal, different_words(raw))
+        self._add_code_and_parts("text", "code", normal, marked_pieces(raw))
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
             self._add_words("boilerplate", normalize(texts.boilerplate))
@@ -205,12 +206,14 @@ class DocumentBuilder:
         if not different.isascii() and (other := self._analyzer.without_accents(different)):
             self._document.add_text(words, other)
 
-    def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
-        """Add the code in pieces of a text to a field, and split words to the field of `words`."""
+    def _add_code_and_parts(self, words: str, code: str, normal: str, pieces: Pieces) -> None:
+        """Add the code in pieces of a text to a field, and split and joined words to `words`."""
         if terms := " ".join(filter(None, map(code_in, pieces.code))):
             self._document.add_text(code, terms)
         if split := "\n".join(split_parts(pieces, splits_unspaced=self._splits_unspaced)):
             self._document.add_text(words, self._analyzer.in_place(split))
+        if joined := " ".join(joined_words(normal, "\n".join(pieces.code))):
+            self._document.add_text(words, self._analyzer.in_place(joined))
 
     def _add_values(self) -> None:
         if self._date_ms is not None:

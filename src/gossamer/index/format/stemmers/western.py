@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 _catalan = remove_endings(
     """aments ament ments ment acions>acio ació>acio cions>cio ció>cio ions>io ió>io itats>itat
-    adors>ador adores>ador adora>ador ants>ant ents>ent ques>c gues>g ques>c ns>n
+    adors>ador adores>ador adora>ador ants>ant ents>ent ques>c gues>g
+    ons>o ans>a ins>i ens>e ó>o à>a í>i é>e
     ades ats ada at ides its ida it ant ent int ar er ir ava aven aria arà aran
     es os as s""",
     "a e o i",
