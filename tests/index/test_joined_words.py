@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.index.format.exact_form import different_words, join_texts
 from gossamer.index.format.joined_words import (
     joined_spans,
     joined_words,
@@ -36,7 +37,8 @@ from gossamer.index.format.joined_words import (
     ],
 )
 def test_joined_forms_of_a_text(text: str, joined: str) -> None:
-    assert [*joined_words(text, text)] == joined.split()
+    different = different_words(join_texts([text]))
+    assert [*joined_words(text, text, different)] == joined.split()
     assert [word for word, _ in joined_spans(text)] == joined.split()
 
 

@@ -6,6 +6,7 @@ those names of the page that its main text lacks.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +46,7 @@ MAX_HEADINGS = 20
 """Headings that are stored beside the main text."""
 MIN_YEAR, MAX_YEAR = 1990, 2100
 """Dates outside these years are mistakes and have no year in the facet."""
+_WORD = re.compile(r"[^\W_]+")
 _KINDS = {
     "application/epub+zip": "epub",
     "application/json": "json",
@@ -168,7 +170,9 @@ class DocumentBuilder:
         title = normalize(texts.title)
         self._add_words("title", title)
         self._add_forms("title", "title_exact_form", title, title)
-        self._add_code_and_parts("title", "title_code", title, all_pieces(title))
+        self._add_code_and_parts("title", "title_code", all_pieces(title))
+        different = " ".join(_WORD.findall(title.lower()))
+        self._add_joined_words("title", title, title, different)
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
         first = normalize("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
@@ -186,8 +190,10 @@ class DocumentBuilder:
         for part in parts:
             self._add_words("text", part)
         raw, normal = join_texts(parts), "\n".join(parts)
-        self._add_forms("text", "exact_form", normal, different_words(raw))
-        self._add_code_and_parts("text", "code", normal, marked_pieces(raw))
+        different, pieces = different_words(raw), marked_pieces(raw)
+        self._add_forms("text", "exact_form", normal, different)
+        self._add_code_and_parts("text", "code", pieces)
+        self._add_joined_words("text", normal, "\n".join(pieces.code), different)
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
             self._add_words("boilerplate", normalize(texts.boilerplate))
@@ -206,14 +212,17 @@ class DocumentBuilder:
         if not different.isascii() and (other := self._analyzer.without_accents(different)):
             self._document.add_text(words, other)
 
-    def _add_code_and_parts(self, words: str, code: str, normal: str, pieces: Pieces) -> None:
-        """Add the code in pieces of a text to a field, and split and joined words to `words`."""
+    def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
+        """Add the code in pieces of a text to a field, and split words to the field of `words`."""
         if terms := " ".join(filter(None, map(code_in, pieces.code))):
             self._document.add_text(code, terms)
         if split := "\n".join(split_parts(pieces, splits_unspaced=self._splits_unspaced)):
             self._document.add_text(words, self._analyzer.in_place(split))
-        if joined := " ".join(joined_words(normal, "\n".join(pieces.code))):
-            self._document.add_text(words, self._analyzer.in_place(joined))
+
+    def _add_joined_words(self, field: str, normal: str, pieces: str, different: str) -> None:
+        """Add what a text has apart, such as `e-mail`, as one word (`joined_words.py`)."""
+        if joined := " ".join(joined_words(normal, pieces, different)):
+            self._document.add_text(field, self._analyzer.in_place(joined))
 
     def _add_values(self) -> None:
         if self._date_ms is not None:

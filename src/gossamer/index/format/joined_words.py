@@ -29,16 +29,29 @@ _NUMBER = re.compile(
     r"|[0-9]{0,4}[ -](?:[0-9]{1,7}[ -]){2,3}[0-9Xx](?![\w-]))"
 )
 """A number in groups, or what may be an ISBN. The class comes first, as it is sought quickly."""
+_GROUP = re.compile(r"[0-9](?<![0-9a-z][0-9])[0-9]{2}(?![0-9a-z])")
+"""A word of three digits, which a text with such a number has."""
+_THOUSANDS = re.compile(rf"[0-9](?<=[0-9][{_SEPARATORS} ][0-9])[0-9]{{2}}(?![0-9])")
+"""Such a word behind other digits."""
+_OF_ISBN = ("isbn", "978", "979")
 _ISBN_CHARS = (10, 13)
 
 
-def joined_words(text: str, pieces: str) -> Iterator[str]:
-    """The joined forms in a normalised text. `pieces` of it are those that may have hyphens."""
-    for match in _NUMBER.finditer(text):
-        if joined := _joined_number(match[0]):
-            yield joined
+def joined_words(text: str, pieces: str, different: str) -> Iterator[str]:
+    """The joined forms in a normalised text.
+
+    `pieces`: those of the text that may have hyphens. `different`: its words in small letters, each
+    once, between spaces. They are fewer, and most texts have no word of three digits.
+    """
+    if (_GROUP.search(different) and _THOUSANDS.search(text)) or any(
+        part in different for part in _OF_ISBN
+    ):
+        for match in _NUMBER.finditer(text):
+            if joined := _joined_number(match[0]):
+                yield joined
     if "-" in pieces:
-        for first, second in _HYPHENED.findall(pieces):
+        hyphened = "\n".join([piece for piece in pieces.split("\n") if "-" in piece])
+        for first, second in _HYPHENED.findall(hyphened):
             yield first + second
 
 
