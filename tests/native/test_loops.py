@@ -39,6 +39,7 @@ from gossamer.links.rank import kernels
 from gossamer.native import DEFINITIONS, LOOPS
 from gossamer.parse.reading import ngrams
 from gossamer.schedule.focus.generated_rules import reachability_proof
+from gossamer.semantic import scanning
 from gossamer.web import sketches
 from tests.support.bvgraph_files import csr
 from tests.support.native_loops import both, compiled_only
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 DEFINED_IN = (
     *(adoption, arc_sorting, centrality, components, hosts, hyperball, kernels, name_arrays),
     *(numbering, overlay),
-    *(exact_form, hashes, ngrams, reachability_proof, sketches),
+    *(exact_form, hashes, ngrams, reachability_proof, scanning, sketches),
 )
 SIZES = st.sampled_from([np.int32, np.int64])
 STEP = 4
@@ -477,3 +478,46 @@ def test_arguments_of_other_types_are_refused(
 ) -> None:
     with pytest.raises(error):
         LOOPS.write_gammas(*arguments)  # type: ignore[union-attr]
+
+
+@compiled_only
+@given(st.integers(0, 40), st.integers(1, 9), st.integers(0, 50), st.integers(0, 2**32))
+def test_nearest_signs(count: int, width: int, most: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    signs = random.integers(0, 2**64, (count, width), np.uint64)
+    if count > 1:
+        signs[0] = signs[-1]
+    both(
+        "find_nearest_signs",
+        signs,
+        signs[0] if count else np.zeros(width, np.uint64),
+        numbers(most),
+    )
+
+
+@compiled_only
+@given(st.integers(1, 30), st.integers(1, 70), st.integers(0, 40), st.integers(0, 2**32))
+def test_products_of_vectors(count: int, dimension: int, wanted: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    vectors = random.integers(0, 256, (count, dimension), np.uint8)
+    places = random.integers(0, count, wanted)
+    query = random.integers(0, 256, dimension, np.uint8)
+    both("multiply_vectors", vectors, query, places, numbers(wanted))
+
+
+@compiled_only
+def test_vectors_of_another_dimension_and_places_outside_are_refused() -> None:
+    assert LOOPS is not None
+    for run in (DEFINITIONS, vars(LOOPS)):
+        signs = np.zeros(5, np.uint64)
+        for words_ in (np.zeros(0, np.uint64), np.zeros(2, np.uint64)):
+            with pytest.raises(ValueError, match="no vectors of this dimension"):
+                run["find_nearest_signs"](signs, words_, numbers(3))
+        vectors, query = np.zeros(12, np.uint8), np.zeros(4, np.uint8)
+        for places in ([3], [-1]):
+            with pytest.raises(ValueError, match="a place outside the vectors"):
+                run["multiply_vectors"](vectors, query, np.array(places), numbers(1))
+        with pytest.raises(ValueError, match="more than there is room for"):
+            run["multiply_vectors"](vectors, query, np.array([0, 1]), numbers(1))
+        with pytest.raises(ValueError, match="no vectors of this dimension"):
+            run["multiply_vectors"](vectors, np.zeros(5, np.uint8), np.array([0]), numbers(1))

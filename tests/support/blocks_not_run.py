@@ -27,6 +27,7 @@ BLOCKS = {
     'docs/formats.md: org,example)/a?b=1 20261121191109 {"url":"h': _OUTPUT,
     "docs/formats.md: cd my-web": "needs pywb",
     "docs/operating.md: useradd --system gossamer": _ROOT,
+    "docs/searching.md: pip install 'gossamer[semantic]'": "installs from the registry",
     "docs/operating.md: openssl req -x509 -newkey ed25519 -noenc": "certificates of nodes",
     "docs/operating.md: GOSSAMER_EGRESS=eu GOSSAMER_EGRESS_ADDRES": "needs Spark",
     "docs/parsing.md: parsed A page en": _OUTPUT,
@@ -48,5 +49,6 @@ COMMANDS = {
     r"s3://": "needs an object store",
     r"^gossamer graph import ": "needs a graph of that name",
     r"^gossamer duplicates disable ": "needs a rule of that name",
+    r"^gossamer embed ": "needs a model: tests/semantic/",
 }
 """By a pattern of them."""

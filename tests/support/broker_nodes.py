@@ -21,10 +21,12 @@ class Replying(Protocol):
     def reply(self, request: Request) -> Reply: ...
 
 
-def asked(work: Workspace, nodes: Sequence[Replying], question: Question) -> Results:
+def asked(
+    work: Workspace, nodes: Sequence[Replying], question: Question, *, meanings: bool = False
+) -> Results:
     """What the nodes answer together."""
     facts = page_facts(question.query, PageInfo(work, Lookup(work)))
-    asking = Broker(len(nodes), work.config.ranking).answer(question, facts)
+    asking = Broker(len(nodes), work.config.ranking, meanings=meanings).answer(question, facts)
     try:
         requests = next(asking)
         while True:

@@ -48,12 +48,13 @@ def print_results(results: Results) -> None:
 
 
 def _folded_pages(hit: Hit) -> str:
-    """The pages that a hit stands for, in words."""
+    """How a hit was found, if not by words, and the pages that it stands for."""
     named = (
         (hit.versions, "{:,} more version", "{:,} more versions"),
         (hit.copies, "also at {:,} other address", "also at {:,} other addresses"),
     )
-    parts = [(one if count == 1 else many).format(count) for count, one, many in named if count]
+    parts = [f"found by its meaning, in {hit.language}"] if hit.near and hit.language else []
+    parts += [(one if count == 1 else many).format(count) for count, one, many in named if count]
     return ", ".join(parts)
 
 

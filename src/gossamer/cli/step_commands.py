@@ -63,6 +63,11 @@ STEPS: Mapping[str, str] = {
     Writes only documents that were added, changed or removed since the last run.
     Settings: index.* in gossamer.toml.
     """,
+    "embed": """Encode passages by their meaning (documents, indexed → vectors).
+
+    Only with semantic.model, and only passages that are new; others keep their vectors.
+    Settings: semantic.* in gossamer.toml.
+    """,
     "prune": """Drop what is not kept from the archive (responses, warc → responses, warc).
 
     Keeps what store.warc_versions and store.warc_days say, and every body that the crawl uses.
@@ -86,6 +91,7 @@ MODULES: Mapping[str, str] = {
     "boilerplate": "dedup.boilerplate",
     "dedup": "dedup",
     "index": "index",
+    "embed": "semantic.step",
     "prune": "upkeep.prune",
     "postings": "index.postings",
 }

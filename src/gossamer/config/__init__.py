@@ -6,7 +6,7 @@ key and the value. docs/settings.md is generated from these classes.
     crawling.py   engine, filter, generate, update, url_rules, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
-    searching.py  graph, rank, dedup, index, postings, serve, ranking
+    searching.py  graph, rank, dedup, index, semantic, postings, serve, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
     settings_files.py      reading gossamer.toml and similar files
     setting_errors.py   error messages
@@ -40,6 +40,7 @@ from gossamer.config.searching import (
     Profile,
     RankConfig,
     RankingConfig,
+    SemanticConfig,
     ServeConfig,
 )
 from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, reveal_secrets, secret_files
@@ -69,6 +70,7 @@ __all__ = [
     "RankConfig",
     "RankingConfig",
     "Secret",
+    "SemanticConfig",
     "ServeConfig",
     "SiteConfig",
     "StoreConfig",
@@ -118,6 +120,7 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rank: RankConfig = RankConfig()
     dedup: DedupConfig = DedupConfig()
     index: IndexConfig = IndexConfig()
+    semantic: SemanticConfig = SemanticConfig()
     postings: PostingsConfig = PostingsConfig()
     serve: ServeConfig = ServeConfig()
     ranking: RankingConfig = RankingConfig()

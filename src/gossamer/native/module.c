@@ -155,7 +155,7 @@ PyMODINIT_FUNC PyInit__loops(void)
 {
     const Loop *all[] = {DECODING_LOOPS, ENCODING_LOOPS,  NAME_LOOPS,      ARC_LOOPS,
                          RANK_LOOPS,     COMPONENT_LOOPS, CENTRALITY_LOOPS, NGRAM_LOOPS,
-                         SKETCH_LOOPS,   CODE_LOOPS,      HASH_LOOPS};
+                         SKETCH_LOOPS,   CODE_LOOPS,      HASH_LOOPS,      VECTOR_LOOPS};
     PyObject *module = PyModule_Create(&definition);
     known = 0;
     for (size_t n = 0; module != NULL && n < sizeof all / sizeof *all; n++)

@@ -6,6 +6,7 @@ in a few steps, and each step asks all nodes, or some of them, concurrently:
     Read, CountTerms  the text of the page that `related:` names, and how frequent its terms are
     Survey            how many pages have each term (unless there is only one node)
     Find              the best pages with all terms; then with any term, if those are few
+    Near              the pages that are near in meaning, if the nodes have vectors
     CheckSpelling     similar words, if few pages have all terms
     Rescore           the scores that the second step of the ranking adds to the best pages
     Weigh             the cosines of the best pages with the query (profile `cosine` only)
@@ -14,6 +15,8 @@ in a few steps, and each step asks all nodes, or some of them, concurrently:
 If no page has all terms, and words that no page has can be corrected, the corrected query is
 answered instead. So is the query without its quotes, if nothing is found with them and
 it has other words: prose has quotes, too.
+With vectors, a corrected query must have pages with all of its words: words that no page has may be
+those of another language.
 
 The broker does no I/O: an answer is a generator that yields requests and receives replies
 (`conversation.py`). Its driver decides how nodes are asked, and how long to wait (`searcher.py`,
@@ -64,16 +67,19 @@ MAX_RESULTS = MAX_LIMIT
 class Broker:
     """Answers questions to an index that is spread over `nodes` nodes."""
 
-    def __init__(self, nodes: int, weights: RankingConfig) -> None:
+    def __init__(self, nodes: int, weights: RankingConfig, *, meanings: bool = False) -> None:
+        """`meanings`: the nodes may have vectors, by which pages are found, too."""
         self._nodes = range(nodes)
         self._weights = weights
+        self._meanings = meanings
 
     def answer(self, question: Question, facts: PageFacts) -> RequestGenerator[Answered]:
         """The results of a question, starting at its `offset`; at most MAX_RESULTS can be reached.
 
         `facts`: what the crawl knows about the pages that the query names; see `page_filters.py`.
         """
-        return _answer(Conversation(self._nodes), self._weights, question, facts)
+        nodes = Conversation(self._nodes, meanings=self._meanings)
+        return _answer(nodes, self._weights, question, facts)
 
     def complete(self, text: str, limit: int) -> RequestGenerator[list[str]]:
         """The query with its last word completed, at most `limit` ways, most frequent first."""
@@ -112,11 +118,12 @@ def _find_results(
     if better.correction and not (whole.total or question.verbatim):
         verbatim = msgspec.structs.replace(question, query=better.correction, verbatim=True)
         corrected = yield from _find_results(nodes, weights, verbatim, facts)
-        if corrected.total:
+        if corrected.whole or (corrected.total and not nodes.meanings):
             return msgspec.structs.replace(corrected, corrected=better.correction)
     few = search.has_few(whole)
     partial = yield from search.find_any_term(whole)
-    ranked = search.order(whole.placed, partial.placed, few=few)
+    near = yield from search.find_near(whole, partial)
+    ranked = search.order(whole.placed, partial.placed, near, few=few)
     counted = partial if few else whole
     if whole.is_sample and len(ranked) < search.last:
         whole, ranked = yield from search.add_other_tiers(whole, ranked)
@@ -128,7 +135,7 @@ def _find_results(
         if found.total:
             return msgspec.structs.replace(found, corrected=unquoted)
     hits = yield from show_hits(search, ranked[question.offset : search.last], whole)
-    total, exact = search.count(whole, partial, ranked)
+    total, exact = search.count(whole, partial, ranked, near)
     return Results(
         total,
         hits,

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar
 
-from gossamer.search.messages import FoundPages
+from gossamer.search.messages import FoundPages, Neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from gossamer.search.diversity import PlacedPage
-    from gossamer.search.messages import Candidate, Find, Place, Request, RequestGenerator
+    from gossamer.search.messages import Candidate, Find, Near, Place, Request, RequestGenerator
 
 _R = TypeVar("_R")
 _V = TypeVar("_V")
+_F = TypeVar("_F", FoundPages, Neighbours)
 
 
 class Conversation:
@@ -29,7 +30,9 @@ class Conversation:
       * `state` names the index that all answers came from.
     """
 
-    def __init__(self, nodes: Iterable[int]) -> None:
+    def __init__(self, nodes: Iterable[int], *, meanings: bool = False) -> None:
+        """`meanings`: they may have vectors."""
+        self.meanings = meanings
         self.nodes = list(nodes)
         self.missing: set[int] = set()
         self._states: dict[int, str] = {}
@@ -56,7 +59,13 @@ class Conversation:
 
     def find(self, find: Find) -> RequestGenerator[dict[int, FoundPages]]:
         """Ask all nodes for matches. A node is missing once its state has changed."""
-        found = yield from self.ask_all(find, FoundPages)
+        return self._in_same_state((yield from self.ask_all(find, FoundPages)))
+
+    def near(self, near: Near) -> RequestGenerator[dict[int, Neighbours]]:
+        """Ask all nodes for pages by their meaning, as `find` does for words."""
+        return self._in_same_state((yield from self.ask_all(near, Neighbours)))
+
+    def _in_same_state(self, found: dict[int, _F]) -> dict[int, _F]:
         same = {
             number: each
             for number, each in found.items()

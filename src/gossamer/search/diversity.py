@@ -27,7 +27,8 @@ class PlacedPage(msgspec.Struct, gc=False):
     """A candidate, its node, the score of its words (`words`) and its whole `score`.
 
     `partial`: it lacks some words of the query. `cosine`: of page and query, set only by the
-    profile `cosine`. `more`: its host has further results, which come later.
+    profile `cosine`. `more`: its host has further results, which come later. `near`: how similar
+    it is to the query by its meaning, if it was found by that; `language`: that of such a page.
     """
 
     node: int
@@ -37,6 +38,13 @@ class PlacedPage(msgspec.Struct, gc=False):
     score: float
     cosine: float = 0.0
     more: bool = False
+    near: float = 0.0
+    language: str = ""
+
+    @property
+    def is_only_near(self) -> bool:
+        """Whether it was found by its meaning, and not by its words."""
+        return self.near > 0 and not self.words
 
     @property
     def place(self) -> tuple[int, Place]:
@@ -62,15 +70,19 @@ def merge_partial_matches(
     return sort_by_score([*whole, *(each for each in partial if each.score > bar)])
 
 
-def demote_crowded_hosts(placed: Sequence[PlacedPage]) -> list[PlacedPage]:
+def demote_crowded_hosts(
+    placed: Sequence[PlacedPage], worth: Sequence[float] | None = None
+) -> list[PlacedPage]:
     """Reorder as if each host's results beyond HOST_RESULTS had CROWDED_FACTOR of their score.
+
+    `worth`: used in place of the scores.
 
     So the first page shows several hosts, if they have relevant pages. If a host has further
     results, the last of its first HOST_RESULTS is marked `more`.
     """
     seen: dict[int, int] = {}
     last: dict[int, PlacedPage] = {}
-    worth = [each.score for each in placed]
+    worth = [each.score for each in placed] if worth is None else [*worth]
     hosts = [host_bits(each.page.key) for each in placed]
     for number, host in enumerate(hosts):
         seen[host] = count = seen.get(host, 0) + 1

@@ -51,26 +51,34 @@ def _explain_scores(
     words: dict[tuple[int, Place], dict[str, Any]] = {}
     for partial, find in ((False, search.all_terms), (True, any_term)):
         words |= yield from search.nodes.ask_about(
-            [each for each in placed if each.partial == partial],
+            [each for each in placed if each.partial == partial and not each.is_only_near],
             _explain_request(find),
             Explained,
             lambda reply: reply.words,
         )
     return {
-        each.place: {
-            "words": words[each.place],
-            "profile": search.profile,
-            "popularity": {
-                "value": popularity(each.page.static_rank),
-                "weight": search.weights.popularity,
-            },
-            "freshness": {
-                "value": freshness(each.page.date_ms, search.intent),
-                "weight": search.weights.freshness,
-            },
-        }
+        each.place: _explain_page(search, each, words.get(each.place, {}))
         for each in placed
-        if words.get(each.place)
+        if words.get(each.place) or each.near
+    }
+
+
+def _explain_page(search: MatchSearch, each: PlacedPage, words: dict[str, Any]) -> dict[str, Any]:
+    meaning = {"meaning": {"similarity": each.near}} if each.near else {}
+    if each.is_only_near:
+        return meaning
+    return {
+        "words": words,
+        "profile": search.profile,
+        "popularity": {
+            "value": popularity(each.page.static_rank),
+            "weight": search.weights.popularity,
+        },
+        "freshness": {
+            "value": freshness(each.page.date_ms, search.intent),
+            "weight": search.weights.freshness,
+        },
+        **meaning,
     }
 
 
@@ -95,6 +103,7 @@ def _make_hit(
         versions=fields.versions,
         partial=placed.partial,
         more=placed.more,
+        near=round(placed.near, 3) if placed.is_only_near else None,
         explanation=explanation,
     )
 

@@ -12,11 +12,20 @@ from msgspec.structs import replace
 
 from gossamer.search import query as query_tree
 from gossamer.search.diversity import PlacedPage, demote_crowded_hosts, merge_partial_matches
+from gossamer.search.meaning import (
+    MAX_NEAR,
+    add_near,
+    fuse,
+    judge,
+    meant_text,
+    place_near,
+)
 from gossamer.search.messages import (
     ENOUGH_MATCHES,
     MAX_LIMIT,
     REORDERED,
     FoundPages,
+    Near,
     Rescore,
     Rescored,
     Weigh,
@@ -103,6 +112,7 @@ class MatchSearch:
         self.profile = question.profile or weights.profile
         self.last = min(question.offset + question.limit, MAX_LIMIT)
         self._may_lack = query_tree.allows_partial_matches(all_terms.query)
+        self._like = query_tree.similar_vector(all_terms.query)
 
     @property
     def tree(self) -> Query:
@@ -155,6 +165,24 @@ class MatchSearch:
         total = sum(each.total for each in found.values())
         return Matches(found, placed, whole.pages, whole.searched, total, left)
 
+    def find_near(self, whole: Matches, partial: Matches) -> RequestGenerator[list[PlacedPage]]:
+        """The pages that are near in meaning, if people may get to where they come.
+
+        Sets how near those are that are ordered with them.
+        """
+        if not self.nodes.meanings or self.question.by_date or whole.is_sample:
+            return []
+        text, vector = meant_text(self.tree), self._like
+        if not (vector or (text and whole.total < REORDERED)):
+            return []
+        few = self.has_few(whole)
+        beside = (whole if vector else partial).placed[:REORDERED] if vector or few else []
+        judged = [each.page.key for each in beside]
+        near = Near(self.all_terms, MAX_NEAR, judged, "" if vector else text, vector)
+        found = yield from self.nodes.near(near)
+        judge(beside, found)
+        return place_near(found, partial=not vector)
+
     def add_other_tiers(
         self, whole: Matches, ranked: Sequence[PlacedPage]
     ) -> RequestGenerator[tuple[Matches, list[PlacedPage]]]:
@@ -190,12 +218,18 @@ class MatchSearch:
         return Matches(found, rest, whole.pages, whole.pages, total), [*ranked, *rest]
 
     def count(
-        self, whole: Matches, partial: Matches, ranked: Sequence[PlacedPage]
+        self,
+        whole: Matches,
+        partial: Matches,
+        ranked: Sequence[PlacedPage],
+        near: Sequence[PlacedPage] = (),
     ) -> tuple[int, bool]:
         """How many pages match, and whether that was counted; otherwise there may be more."""
         if len(ranked) < self.last:
             return len(ranked), True
         known = max(whole.total, partial.total, len(ranked))
+        if near:
+            return known, False
         if not partial.replies:
             return known, not (whole.is_sample or whole.is_loose)
         return known, partial.exact and not (whole.is_sample or partial.is_sample)
@@ -206,9 +240,17 @@ class MatchSearch:
         return self._may_lack and whole.content_words > 0 and whole.total < few
 
     def order(
-        self, whole: list[PlacedPage], partial: list[PlacedPage], *, few: bool
+        self,
+        whole: list[PlacedPage],
+        partial: list[PlacedPage],
+        near: Sequence[PlacedPage] = (),
+        *,
+        few: bool,
     ) -> list[PlacedPage]:
-        """Pages with all words and pages with some of them in their final order, best first."""
+        """Pages with all words and pages with some of them in their final order, best first.
+
+        `near`: pages that are near in meaning, the best first.
+        """
         if self.question.by_date:
             return [*whole, *partial]
         front = [*whole[:REORDERED], *partial]
@@ -217,8 +259,16 @@ class MatchSearch:
             each.score = score
         better_than = 0 if few else MIN_WHOLE
         front = merge_partial_matches(whole[:REORDERED], partial, better_than)
-        if not query_tree.restricts_host(self.tree):
+        is_one_host = query_tree.restricts_host(self.tree)
+        if not is_one_host:
             front = demote_crowded_hosts(front)
+        language = self.question.language
+        if self._like:
+            front, _ = fuse(front, near, language)
+        elif near and few:
+            front = add_near(front, near, language, is_one_host=is_one_host)
+        else:
+            front += _without([*whole[REORDERED:], *near], front)
         return [*front, *_without(whole[REORDERED:], front)]
 
     def _best(

@@ -124,6 +124,33 @@ class FoundPages(msgspec.Struct, frozen=True, tag=True):
     exact: bool = True
 
 
+class Near(msgspec.Struct, frozen=True, tag=True):
+    """Which pages mean nearly the same as a text, or as the page of a vector?
+
+    They meet the conditions of `find`. Those that have all of its words are left out, unless there
+    is a `vector`, of 8-bit integers (semantic/quantizing.py). At most `limit` of each language.
+    `judged`: keys of pages that were found by their words. Reply: Neighbours.
+    """
+
+    find: Find
+    limit: Limit
+    judged: Annotated[list[int], msgspec.Meta(max_length=MAX_LIMIT)] = []
+    text: Annotated[str, msgspec.Meta(max_length=10_000)] = ""
+    vector: Annotated[bytes, msgspec.Meta(max_length=16_384)] = b""
+
+
+class Neighbours(msgspec.Struct, frozen=True, tag=True):
+    """The pages, whose `value` is the similarity, the best first, and the language of each.
+
+    `similarities`: of the judged pages, 0 for those that are not held here.
+    """
+
+    state: str
+    candidates: list[Candidate]
+    languages: list[str]
+    similarities: list[float]
+
+
 class Rescore(msgspec.Struct, frozen=True, tag=True):
     """What does the second step of the ranking add to these pages, given by place and key?"""
 
@@ -208,11 +235,13 @@ class Read(msgspec.Struct, frozen=True, tag=True):
 class DocumentText(msgspec.Struct, frozen=True, tag=True):
     """Title and beginning of the text of a page, and the language of the index that holds it.
 
-    Both are empty if the node does not hold the page.
+    Both are empty if the node does not hold the page. `vector`: of its meaning, as in Near, if the
+    node has vectors.
     """
 
     language: str = ""
     text: str = ""
+    vector: bytes = b""
 
 
 class CountTerms(msgspec.Struct, frozen=True, tag=True):
@@ -328,11 +357,22 @@ class Directed(msgspec.Struct, frozen=True, tag=True):
 
 
 Request: TypeAlias = (
-    Survey | Find | Rescore | Show | Explain | CheckSpelling | Complete | Weigh | Read | CountTerms
+    Survey
+    | Find
+    | Near
+    | Rescore
+    | Show
+    | Explain
+    | CheckSpelling
+    | Complete
+    | Weigh
+    | Read
+    | CountTerms
 )
 Reply: TypeAlias = (
     Surveyed
     | FoundPages
+    | Neighbours
     | Rescored
     | Shown
     | Explained

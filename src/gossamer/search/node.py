@@ -49,6 +49,8 @@ from gossamer.search.messages import (
     Find,
     FoundPages,
     HitFields,
+    Near,
+    Neighbours,
     Read,
     RequestRefused,
     Rescore,
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import Place, Reply, Request
     from gossamer.search.profiles import Vector
     from gossamer.search.ranking import QueryPlan
+    from gossamer.semantic.nearest import Meanings
 
 MAX_TITLE_MATCHES = 50
 """Pages of all tiers whose titles match, which are added to those of the first tier."""
@@ -97,8 +100,13 @@ class Node:
         state: str = "",
         *,
         tiered: bool | None = None,
+        meanings: Meanings | None = None,
     ) -> None:
-        """`tiered`: whether the index has a first tier; None: whether `folders` contain one."""
+        """`tiered`: whether the index has a first tier; None: whether `folders` contain one.
+
+        `meanings`: the vectors of its pages, if there are any.
+        """
+        self.meanings = meanings
         self._form = schema.schema()
         self._weights = weights
         folders = list(folders)
@@ -189,6 +197,27 @@ class Node:
                 hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
                 bonus = self._plans.score_bonus(number, ask)
                 yield from read_candidates(number, searcher, hits, bonus, dated=ask.dated)
+
+    def near(self, ask: Near) -> Neighbours:
+        if self.meanings is None:
+            return Neighbours(self.state, [], [], [0.0] * len(ask.judged))
+        from gossamer.search.near_pages import find_near
+
+        languages = {number: self._indexes[number].language for number in self._whole}
+        found, similarities = find_near(
+            self.meanings,
+            languages,
+            ask,
+            lambda number, query, limit: self._unscored(number, query, limit, ask.find),
+            self._plans,
+        )
+        named = [languages[each.place[0]] for each in found]
+        return Neighbours(self.state, found, named, similarities)
+
+    def _unscored(self, number: int, query: Query, limit: int, find: Find) -> list[Candidate]:
+        searcher = self._indexes[number].searcher
+        hits = searcher.search(query, limit, count=False).hits
+        return read_candidates(number, searcher, hits, 0.0, dated=find.dated)
 
     def rescore(self, ask: Rescore) -> Rescored:
         added: dict[Place, float] = {}
@@ -290,9 +319,10 @@ class Node:
         by_url = Query.term_query(self._form, "url", ask.url, "basic")
         for index in self._indexes[: len(self._whole)]:
             for _, at in index.searcher.search(by_url, 1).hits:
-                return DocumentText(
-                    index.language, _stored_text(read_stored_document(index.searcher.doc(at)))
-                )
+                text = _stored_text(read_stored_document(index.searcher.doc(at)))
+                (key,) = index.searcher.fast_field_values("key", [at])
+                mean = self.meanings and self.meanings.vector_of_page(int(key or 0))
+                return DocumentText(index.language, text, mean.numbers.tobytes() if mean else b"")
         return DocumentText()
 
     def count_terms(self, ask: CountTerms) -> TermCounts:
@@ -320,6 +350,7 @@ _STATEFUL_REQUESTS = (Show, Explain, Weigh, Rescore)
 _REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
     Survey: Node.survey,
     Find: Node.find,
+    Near: Node.near,
     Rescore: Node.rescore,
     Show: Node.show,
     Explain: Node.explain,

@@ -92,25 +92,32 @@ def resolve_page_filters(tree: Query, facts: PageFacts, ask: Ask) -> RequestGene
             replacements[page_filter] = Urls(urls)
             continue
         for url in urls:
-            if words := (yield from _weighted_words(url, ask)):
-                replacements[page_filter] = And((Like(tuple(words)), Not(Urls((url,)))))
+            words, vector = yield from _weighted_words(url, ask)
+            if words or vector:
+                replacements[page_filter] = And((Like(tuple(words), vector), Not(Urls((url,)))))
                 break
     return _replace_filters(tree, replacements)
 
 
-def _weighted_words(url: str, ask: Ask) -> RequestGenerator[Sequence[tuple[str, float]]]:
-    """The significant terms of a page, by the frequencies of all nodes; none if no node has it."""
+def _weighted_words(
+    url: str, ask: Ask
+) -> RequestGenerator[tuple[Sequence[tuple[str, float]], bytes]]:
+    """The significant terms of a page, by the frequencies of all nodes, and its vector.
+
+    None if no node has it.
+    """
     pages = yield from ask(Read(url), DocumentText)
     document = next((each for each in pages.values() if each.language), None)
     if document is None:
-        return ()
+        return (), b""
     words = words_by_terms(document.text, document.language)
     terms = sorted({term for terms in words for term in terms})
     replies = yield from ask(CountTerms(document.language, terms), TermCounts)
     counts: Counter[str] = Counter()
     for reply in replies.values():
         counts.update(reply.counts)
-    return significant_terms(words, counts, sum(reply.pages for reply in replies.values()))
+    pages_held = sum(reply.pages for reply in replies.values())
+    return significant_terms(words, counts, pages_held), document.vector
 
 
 def _page_filters(tree: Query) -> Iterator[Filter]:

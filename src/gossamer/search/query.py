@@ -92,6 +92,8 @@ class Like(msgspec.Struct, frozen=True, tag=True):
     """The page has some of these weighted words. `page_filters.py` replaces `related:` by this."""
 
     words: tuple[tuple[str, float], ...]
+    vector: bytes = b""
+    """Of the meaning of that page, if the index has vectors (`messages.Near`)."""
 
 
 class Not(msgspec.Struct, frozen=True, tag=True):
@@ -193,6 +195,12 @@ def similar_words(query: Query) -> list[str]:
     return [
         text for leaf in _query_leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words
     ]
+
+
+def similar_vector(query: Query) -> bytes:
+    """The vector of the first page to which the results should be similar; b"" without one."""
+    vectors = (leaf.vector for leaf in _query_leaves(query) if isinstance(leaf, Like))
+    return next(filter(None, vectors), b"")
 
 
 def _query_leaves(query: Query) -> Sequence[Leaf]:

@@ -219,6 +219,19 @@ class QueryPlan:
                 gain = self.coverage * weight / sum(weights)
                 yield Query.const_score_query(self._bm25("text", unit), gain)
 
+    def near_matches(self, hash_prefixes: Iterable[str], *, whole: bool) -> Query:
+        """Pages with these hash prefixes that meet all conditions, without scores.
+
+        Those that have all words are left out, unless `whole`.
+        """
+        term_query = partial(Query.term_query, self._schema, "hash_prefix")
+        found = any_of([term_query(each, "basic") for each in hash_prefixes])
+        clauses = [(Occur.Must, Query.const_score_query(found, 0.0))]
+        clauses += [self._condition(part) for part in query_tree.query_conditions(self._tree)]
+        if not whole and self.max_matches and self._matching_pages is not None:
+            clauses.append((Occur.MustNot, self._matching_pages))
+        return Query.boolean_query(clauses)
+
     def title_matches(self, *, any_term: bool) -> Query | None:
         """The matches of `all_terms` whose title is the query, or has it as a rare phrase.
 

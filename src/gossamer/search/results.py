@@ -27,6 +27,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     versions of it. /api/page lists both.
     `partial`: it lacks some words of the query.
     `more`: its host has further results, which come after those of other hosts.
+    `near`: how similar its meaning is to that of the query, the cosine of their vectors, if it was
+    found by that and not by its words.
     `explanation`: how the score was computed, if requested.
     """
 
@@ -45,6 +47,7 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     versions: int = 0
     partial: bool = False
     more: bool = False
+    near: float | None = None
     explanation: dict[str, Any] | None = None
 
 

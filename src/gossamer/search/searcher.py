@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import RequestGenerator
     from gossamer.search.page_filters import CrawlView
     from gossamer.search.results import Results
+    from gossamer.semantic.nearest import Meanings
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 
@@ -45,10 +46,14 @@ def not_indexed(root: str, *, has_documents: bool = True) -> StoreError:
 
 
 class IndexParts(NamedTuple):
-    """The files of an index by the folder of their part, and the `state` that these make."""
+    """The files of an index by the folder of their part, and the `state` that these make.
+
+    `vectors`: its files of vectors, if it is searched by meaning, too.
+    """
 
     files: Mapping[PurePath, Sequence[File]]
     state: str
+    vectors: Sequence[File] = ()
 
     @classmethod
     def from_manifest(cls, work: Workspace) -> Self:
@@ -67,14 +72,21 @@ class IndexParts(NamedTuple):
                     f"build it again: gossamer index {work.root}",
                 )
         # Independent of the folder, so that machines with copies of a crawl agree on it.
-        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, sorted(files))).encode())
-        return cls(files, state)
+        vectors = vector_files(work)
+        names = (*sorted(files), *sorted(file.path for file in vectors))
+        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, names)).encode())
+        return cls(files, state, vectors)
 
     @property
     def shards(self) -> tuple[int, ...]:
         return tuple(
             sorted({shard for part in self.files if (shard := shard_of(part)) is not None})
         )
+
+
+def vector_files(work: Workspace) -> list[File]:
+    """The files of vectors, if the settings name a model."""
+    return work.store.listed("vectors") if work.config.semantic.model else []
 
 
 class Searcher:
@@ -95,9 +107,10 @@ class Searcher:
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
         """
-        files, state = parts or IndexParts.from_manifest(work)
+        files, state, vectors = parts or IndexParts.from_manifest(work)
         mine = [part for part in sorted(files) if not shards or shard_of(part) in shards]
         wanted = [file for part in mine for file in files[part]]
+        wanted += vectors
         if is_object_url(work.root):  # they are verified as they are fetched
             work.store.trust(wanted)
         work.store.check(wanted)
@@ -106,13 +119,19 @@ class Searcher:
                 stack.enter_context(local_copies.local_folder(work.root, files[part]))
                 for part in mine
             ]
-            node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, files)))
+            node = Node(
+                folders,
+                work.config.ranking,
+                state,
+                tiered=any(map(is_first_tier, files)),
+                meanings=_open_meanings(work, vectors, shards),
+            )
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
 
     def __init__(self, node: Node, weights: RankingConfig, crawl: CrawlView = NO_CRAWL) -> None:
         self.node = node
         self._crawl = crawl
-        self._broker = Broker(1, weights)
+        self._broker = Broker(1, weights, meanings=node.meanings is not None)
 
     @property
     def pages(self) -> int:
@@ -169,3 +188,14 @@ class Searcher:
         except StopIteration as done:
             answer: _T = done.value
             return answer
+
+
+def _open_meanings(
+    work: Workspace, files: Sequence[File], shards: Collection[int]
+) -> Meanings | None:
+    """The vectors of some shards; None without a model, whose libraries are not imported then."""
+    if not files:
+        return None
+    from gossamer.semantic.nearest import Meanings
+
+    return Meanings.open(work.config.semantic, work.root, files, shards)

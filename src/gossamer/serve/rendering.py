@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gossamer.search.results import matches_in_words
+from gossamer.serve.language_names import language_name
 from gossamer.status.human_units import duration, percent, size
 from gossamer.web.directions import without_overrides
 
@@ -91,8 +92,8 @@ def _template_environment() -> Environment:
         lstrip_blocks=True,
     )
     shown = (day, moment, size, duration, percent)
-    used = (link, crumbs, snippet, narrowing, filtering, matches_in_words, page_numbers, *shown)
-    for function in used:
+    of_hits = (link, crumbs, snippet, narrowing, filtering, language_name)
+    for function in (*of_hits, matches_in_words, page_numbers, *shown):
         environment.filters[function.__name__] = function
     environment.filters["grouped"] = "{:,}".format
     return environment

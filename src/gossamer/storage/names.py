@@ -45,6 +45,7 @@ _TANTIVY = (
     r"\.tmp\w{6}",  # a draft of the two JSON files
 )
 _INDEX = rf"\d{{4,}}\.\d+-[0-9a-f]{{8}}/[a-z]{{2,3}}/(?:{'|'.join(_TANTIVY)})"
+_VECTORS = r"\d{4,}\.[0-9a-f]{16}-[0-9a-f]{8}/[a-z]{2,3}/\d{8,}\.vec"
 _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
 _BVGRAPH = r"\.(?:graph|offsets|properties)"
 _GRAPH = (
@@ -55,6 +56,7 @@ _GRAPH = (
 _OTHER = {
     "warc": _WARC,
     "index": _INDEX,
+    "vectors": _VECTORS,
     "graph": _GRAPH,
     "ranked_nodes": r"nodes\.msgpack|\.nodes\.msgpack\.[0-9a-f]{8}",
     SCRATCH: rf"{_ROWS}|\d{{4,}}(?:(?:-{_HEX32})?{_BVGRAPH}|\.npy)"
@@ -85,7 +87,7 @@ _NEWS = re.compile(
     r"|\.fetching/(?:run\.(?:json|\d+\.draft)|[0-9a-f]{32}\.\d+\.\d+)"
 )
 
-_REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "postings")
+_REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "embed", "postings")
 _REWRITES = {
     **{
         dataset.name: f"gossamer {dataset.writer}"

@@ -53,12 +53,14 @@ from gossamer.tables.linking import (
 )
 from gossamer.tables.parsing import DOCUMENTS, UNPARSED
 from gossamer.tables.searching import (
+    EMBEDDED,
     GATHERED,
     INDEX,
     INDEXED,
     NUMBERED,
     OUTER_BOILERPLATE,
     POSTINGS,
+    VECTORS,
 )
 from gossamer.tables.url_rules import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 
@@ -75,6 +77,7 @@ __all__ = [
     "DOCUMENTS",
     "DOMAINS",
     "DUE_TIMES",
+    "EMBEDDED",
     "FARMS",
     "FETCHLIST",
     "FILTER_RULES",
@@ -112,6 +115,7 @@ __all__ = [
     "UNPARSED",
     "URL_FORMS",
     "URL_RULES",
+    "VECTORS",
     "VIRTUAL_PAGE",
     "WARC",
     "Column",
@@ -138,7 +142,7 @@ DATASETS: Mapping[str, Dataset] = {
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
-        *(INDEX, INDEXED, OUTER_BOILERPLATE, GATHERED, POSTINGS, NUMBERED),
+        *(INDEX, INDEXED, OUTER_BOILERPLATE, GATHERED, VECTORS, EMBEDDED, POSTINGS, NUMBERED),
     )
 }
 """All datasets, in the order in which a crawl writes them."""

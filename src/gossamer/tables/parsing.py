@@ -27,7 +27,7 @@ DOCUMENTS = Dataset(
     "the text and metadata of each page, or why it could not be parsed",
     key=("round", "url"),
     writer="parse",
-    readers=("update", "mark", "boilerplate", "dedup", "index", "postings"),
+    readers=("update", "mark", "boilerplate", "dedup", "index", "embed", "postings"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched it"),

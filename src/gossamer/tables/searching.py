@@ -18,7 +18,7 @@ INDEXED = Dataset(
     "the documents that the index holds",
     key=("url",),
     writer="index",
-    readers=("index",),
+    readers=("index", "embed"),
     newest_wins=False,
     columns=(
         Column("url", "string", "as requested"),
@@ -54,6 +54,29 @@ OUTER_BOILERPLATE = Dataset(
 
 GATHERED = record_of_inputs(
     "gathered", "on what index, indexed and outer_boilerplate are based", "index", "documents"
+)
+
+VECTORS = Dataset(
+    "vectors",
+    "vectors of passages, segments per shard and language, if there is a model ([semantic])",
+    key=(),
+    writer="embed",
+    readers=("embed", "serve"),
+    newest_wins=False,
+)
+
+EMBEDDED = Dataset(
+    "embedded",
+    "the documents of which there are vectors",
+    key=("url",),
+    writer="embed",
+    readers=("embed",),
+    newest_wins=False,
+    columns=tuple(
+        column
+        for column in INDEXED.columns
+        if column.name in ("url", "round", "source", "shard", "index_language")
+    ),
 )
 
 POSTINGS = Dataset(

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import StepReport
 
-RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
+RECOMPUTED = frozenset(rounds.HARVEST) | {rounds.OPTIONAL, "graph.centrality", "postings"}
 """Steps that compute their datasets from others, and can do so from nothing."""
 FOLLOWED = frozenset((DOCUMENTS.name, LINKS.name, RESPONSES.name))
 """Datasets of which steps read only what is new, so that they would not see what is gone."""

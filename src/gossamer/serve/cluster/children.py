@@ -62,7 +62,7 @@ class Children:
 
     def __enter__(self) -> Self:
         # Verified here once for all of them; a process verifies files of a newer index itself.
-        whole = self._work.store.whole("index")
+        whole = [*self._work.store.whole("index"), *self._work.store.whole("vectors")]
         (self._folder / WHOLE_FILES).write_bytes(msgspec.json.encode(whole))
         for path in self._sockets:
             self._start(path)

@@ -135,8 +135,9 @@ class Follower:
     def _looked_up(self) -> _Newest | None:
         """The newest index. Raises GossamerError."""
         manifest = self._work.store.refresh()
-        layers = manifest.layers("index")
-        if not layers or (self._newest and self._newest.layers == layers):
+        index = manifest.layers("index")
+        layers = (*index, *manifest.layers("vectors"))
+        if not index or (self._newest and self._newest.layers == layers):
             return self._newest
         return _Newest(
             layers, manifest.version, IndexParts.from_manifest(self._work), self._clock()

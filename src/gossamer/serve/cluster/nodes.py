@@ -109,7 +109,11 @@ class Nodes:
         crawl: CrawlView,
         deadline_s: float,
         tls: SSLContext | None = None,
+        *,
+        meanings: bool = False,
     ) -> None:
+        """`meanings`: the nodes may have vectors."""
+        self._meanings = meanings
         self._members = Members(listed, tls)
         self._weights = weights
         self._crawl = crawl
@@ -153,7 +157,8 @@ class Nodes:
                 return (reply, True) if isinstance(reply, Answered) else (None, False)
             text = effective_query(question.query)
             facts = await asyncio.to_thread(page_facts, text, self._crawl)
-            asking = Broker(parts.count, self._weights).answer(question, facts)
+            broker = Broker(parts.count, self._weights, meanings=self._meanings)
+            asking = broker.answer(question, facts)
             answered, is_whole = await parts.drive(asking, self.deadline_s, heavy=heavy)
             return answered if answered.results.missing < parts.count else None, is_whole
 

@@ -65,9 +65,11 @@ class OpenIndex:
 
     def _look(self) -> None:
         try:
-            layers = self._work.store.refresh().layers("index")
+            manifest = self._work.store.refresh()
+            index = manifest.layers("index")
+            layers = (*index, *manifest.layers("vectors"))
             if layers != self._layers:
-                self._searcher = Searcher.open(self._work, self._crawl) if layers else None
+                self._searcher = Searcher.open(self._work, self._crawl) if index else None
                 self._layers = layers
         except StoreError as error:
             if self._searcher is None:

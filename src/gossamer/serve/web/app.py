@@ -94,7 +94,14 @@ def app(
     nodes = cluster = None
     if config.nodes:
         secured = tls.server_context(config, work.root)
-        nodes = Nodes(config.nodes, ranking, pages, config.deadline_s, secured)
+        nodes = Nodes(
+            config.nodes,
+            ranking,
+            pages,
+            config.deadline_s,
+            secured,
+            meanings=bool(work.config.semantic.model),
+        )
     elif addresses:
         cluster = Cluster(addresses, config.deadline_s)
     elsewhere = nodes or cluster
