@@ -13,6 +13,7 @@ from gossamer.index.format.analysis import (
     whitespace_analyzer,
 )
 from gossamer.index.format.page_keys import title_keys
+from gossamer.index.format.stemmers import LIGHT_STEMMERS
 
 
 @pytest.mark.parametrize(
@@ -104,3 +105,55 @@ def test_no_text_is_an_error_and_no_term_is_empty(language: str, text: str) -> N
 def test_words_of_names_are_those_of_the_plain_analyzer(names: list[str]) -> None:
     found = whitespace_analyzer().analyze(plain_words_of(names))
     assert sorted(found) == sorted(plain_analyzer().analyze("\n".join(names)))
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("be", "кніга кнігамі"),
+        ("bg", "книга книгата книги"),
+        ("bg", "търсене търсенето търсения"),
+        ("bn", "বই বইগুলো"),
+        ("ca", "cançó cançons"),
+        ("cs", "kniha knihách knihami"),
+        ("cs", "zobrazit zobrazení zobrazeno"),
+        ("et", "linn linnad linnas"),
+        ("eu", "etxe etxean etxeak"),
+        ("fa", "کتاب کتاب\u200cها کتابهای"),
+        ("ga", "bean bhean mbean"),
+        ("gl", "canción cancións"),
+        ("gu", "પુસ્તક પુસ્તકો"),
+        ("he", "ספר הספר ספרים והספרים"),
+        ("hi", "किताब किताबें किताबों"),
+        ("hi", "लड़की लड़कियां लड़कियों"),
+        ("hy", "քաղաք քաղաքներ քաղաքում"),
+        ("id", "tulis menulis penulis ditulis tulisan"),
+        ("lt", "knyga knygos knygomis"),
+        ("lv", "grāmata grāmatas grāmatām"),
+        ("mk", "книга книгата"),
+        ("mr", "पुस्तक पुस्तके पुस्तकांचा"),
+        ("ne", "किताब किताबहरू किताबमा"),
+        ("pa", "ਕਿਤਾਬ ਕਿਤਾਬਾਂ"),
+        ("pl", "książka książki książkami"),
+        ("pl", "drukować drukowanie drukował"),
+        ("sk", "kniha knihách knihami"),
+        ("sl", "knjiga knjige knjigami"),
+        ("sq", "libri libra"),
+        ("sr", "knjiga књига knjigama"),
+        ("uk", "книга книгами книгою"),
+        ("uk", "друкувати друкування друкував"),
+        ("ur", "کتاب کتابوں کتابیں"),
+    ],
+)
+def test_light_stemmers_join_the_forms_of_a_word(language: str, forms: str) -> None:
+    assert len({*analyzer_for(language).terms.analyze(forms)}) == 1
+
+
+@given(st.sampled_from(sorted(LIGHT_STEMMERS)), st.text("abcdefчикаअा", min_size=1))
+def test_a_light_stemmer_leaves_something_of_a_word(language: str, word: str) -> None:
+    assert len(LIGHT_STEMMERS[language](word)) >= min(len(word), 2)
+
+
+def test_every_light_stemmer_is_tested() -> None:
+    tested = test_light_stemmers_join_the_forms_of_a_word.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    assert {*LIGHT_STEMMERS} == {language for language, _ in tested}

@@ -1,10 +1,11 @@
 """Light stemmers of languages for which tantivy has none, ours, written from their grammars.
 
-A light stemmer removes the endings of inflection: of number, case, gender, article and person. What
-derives one word from another it leaves alone, since that changes the meaning (Savoy, "Light
-stemming
-approaches for the French, Portuguese, German and Hungarian languages", SAC 2006). A stemmer is a
-function of a normalised word in small letters, which returns its stem.
+A light stemmer removes the endings of inflection: of number, case, gender, article and person
+(Savoy, "Light stemming approaches for the French, Portuguese, German and Hungarian languages",
+SAC 2006).
+In Slavic languages, nouns of verbs and of qualities lose their endings, too: who seeks `zobrazit`
+(display) means `zobrazení`. A stemmer is a function of a normalised word in small letters, which
+returns its stem.
 
 suffixes.py   how endings are removed
 slavic.py     Bulgarian, Croatian and Serbian, Czech, Polish, Slovak, Slovenian, Ukrainian, …

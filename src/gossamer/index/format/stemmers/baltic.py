@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _lithuanian = remove_endings(
+    """avimas avimo avimą avimu avime avimai avimų inimas inimo inimą inimu inime inimai inimų
+    ymas ymo ymui
+    ymą ymu yme ymai ymų imas imo imui imą imu ime imai imų uoti avo uoja inti ina ino yti oti
+    ėti""",
     "iesiems iesiais uosiuose iuosiuose iasis ajam ajame omis imis umis ėmis iams iais iuose uose "
     "ose yse ėse iuje uje oje yje ėje iojo iai iui iaus ius iau iams ams ems ims ums iais ais iose "
     "iems aus oms ėms ėmis omis ias iam iom ies iu ias iam iaus ai ei ui au as is ys us os ės es ą "
