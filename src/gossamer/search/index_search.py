@@ -52,13 +52,13 @@ def search_index(
     if first_step.query is None:
         return found
     order = "date_ms" if ask.by_date else None if first_step.words else "static_rank"
-    may_skip = first_step.min_matches >= 0 and order is None
-    counted = ask.limit > REORDERED or not may_skip
+    is_continued = ask.limit > REORDERED and first_step.skips and order is None
+    counted = is_continued or first_step.min_matches < 0 or order is not None
     answer = searcher.search(first_step.query, ask.limit, counted, order)
     hits = answer.hits
     if counted:
         total: int = answer.count  # type: ignore[attr-defined]  # missing in tantivy's stubs
-        if may_skip:
+        if is_continued:
             best = searcher.search(first_step.query, REORDERED, count=False).hits
             hits = continued_hits(best, hits)
     else:

@@ -111,6 +111,8 @@ class MatchSearch:
         self.intent = intent
         self.profile = question.profile or weights.profile
         self.last = min(question.offset + question.limit, MAX_LIMIT)
+        self._is_behind = question.offset >= 2 * REORDERED
+        """Whether the page of results is behind all that are reordered."""
         self._may_lack = query_tree.allows_partial_matches(all_terms.query)
         self._like = query_tree.similar_vector(all_terms.query)
 
@@ -139,7 +141,9 @@ class MatchSearch:
         pages = sum(each.pages for each in found.values())
         searched = sum(each.searched for each in found.values())
         matched = sum(each.total for each in found.values())
-        placed = yield from self._best(_place_by_words(found, find), found, find)
+        placed = _place_by_words(found, find)
+        if not self._is_behind or any(each.loose for each in found.values()):
+            yield from self._score(placed, found, find)
         return Matches(found, placed, pages, searched, matched * pages // max(searched, 1))
 
     def find_any_term(self, whole: Matches) -> RequestGenerator[Matches]:
@@ -156,9 +160,9 @@ class MatchSearch:
         if not few:
             least = PROMISING * min((each.words for each in whole.placed[:MIN_WHOLE]), default=0)
         others = _without(_place_by_words(found, find), whole.placed[:REORDERED])
-        placed = yield from self._best(
-            [each for each in others if each.words >= least], found, find
-        )
+        placed = [each for each in others if each.words >= least]
+        if not (self._is_behind and few):
+            yield from self._score(placed, found, find)
         candidates = sum(len(each.candidates) for each in found.values())
         is_all = candidates < find.limit and not whole.is_sample
         left = [each for each in others if each.words < least] if is_all else None
@@ -189,7 +193,8 @@ class MatchSearch:
         """Search all tiers, and append what the first one lacks to the pages that are `ranked`."""
         find = replace(self.all_terms, first=False)
         found = yield from self.nodes.find(find)
-        placed = yield from self._best(_place_by_words(found, find), found, find)
+        placed = _place_by_words(found, find)
+        yield from self._score(placed, found, find)
         total = sum(each.total for each in found.values())
         rest = _without(self.order(placed, [], few=False), ranked)
         return Matches(found, placed, whole.pages, whole.pages, total), [*ranked, *rest]
@@ -271,16 +276,15 @@ class MatchSearch:
             front += _without([*whole[REORDERED:], *near], front)
         return [*front, *_without(whole[REORDERED:], front)]
 
-    def _best(
+    def _score(
         self, best: list[PlacedPage], found: Mapping[int, FoundPages], find: Find
-    ) -> RequestGenerator[list[PlacedPage]]:
-        """The candidates, the best of them rescored."""
+    ) -> RequestGenerator[None]:
+        """Rescore the best of the candidates."""
         if not self.question.by_date:
             if any(each.rescore for each in found.values()):
                 yield from self._rescore(best[:RESCORED], find)
             if self.profile == "cosine":
                 yield from self._weigh(best[:REORDERED], find)
-        return best
 
     def _rescore(self, placed: Sequence[PlacedPage], find: Find) -> RequestGenerator[None]:
         """Add the second step of the ranking to the scores of the best."""

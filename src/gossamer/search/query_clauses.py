@@ -23,7 +23,8 @@ class CandidateQuery(NamedTuple):
     `words`: how many words other than stop words it has. `min_matches`: the number of matches if it
     is `exact`, else a lower bound. It replaces counting them if the query is a union, so that
     tantivy can skip pages that cannot be among the best; -1 if matches are counted. `rescore`:
-    whether the second step would add to the scores.
+    whether the second step would add to the scores. `skips`: whether tantivy skips pages and adds
+    up the scores of three or more terms, in an order that depends on how many hits are wanted.
     """
 
     query: Query | None
@@ -31,6 +32,7 @@ class CandidateQuery(NamedTuple):
     min_matches: int = -1
     exact: bool = True
     rescore: bool = False
+    skips: bool = False
 
 
 def any_of(queries: Iterable[Query]) -> Query:

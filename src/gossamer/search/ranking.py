@@ -93,6 +93,8 @@ FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
 CHARACTER_WEIGHT = 1.5
 """The weight of a character that is in two pairs, in scripts without spaces."""
+SUMMED_TERMS = 3
+"""The sum of two scores does not depend on their order."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
 MAX_PAIRS = 32
@@ -182,7 +184,9 @@ class QueryPlan:
         if self._is_single_term and not self._exact_queries:
             some = [self._matching_pages, *more, *(self._second_step if few else ())]
             pages = self._statistics.pages("text", *self._units[0])
-            return CandidateQuery(any_of(some), words, pages, rescore=not few)
+            terms = 1 + len(self._name_queries)
+            skips = len(some) == terms >= SUMMED_TERMS
+            return CandidateQuery(any_of(some), words, pages, rescore=not few, skips=skips)
         if few:
             if self._second_step:
                 more.append(
@@ -199,7 +203,8 @@ class QueryPlan:
         """
         if not self._units or not self._may_lack:
             return CandidateQuery(None)
-        some = any_of([*self._unit_queries(), *self._name_queries])
+        terms = [*self._unit_queries(), *self._name_queries]
+        some = any_of(terms)
         if self._conditions:
             found = Query.boolean_query([(Occur.Must, some), *self._conditions])
             return CandidateQuery(found, len(self._units), rescore=True)
@@ -209,7 +214,10 @@ class QueryPlan:
         fewest = max(single, default=0) - here.deleted
         if counted and (sum(most) <= COUNTED_MATCHES or fewest <= 0):
             return CandidateQuery(some, len(self._units), rescore=True)
-        return CandidateQuery(some, len(self._units), max(fewest, 0), exact=False, rescore=True)
+        skips = len(terms) >= SUMMED_TERMS and all(len(unit) == 1 for unit in self._units)
+        return CandidateQuery(
+            some, len(self._units), max(fewest, 0), exact=False, rescore=True, skips=skips
+        )
 
     def _coverage_queries(self) -> Iterator[Query]:
         """What a page's score gains by each unit that it has, however often."""
