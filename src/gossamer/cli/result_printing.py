@@ -30,6 +30,10 @@ def print_results(results: Results) -> None:
             "--verbatim searches for the words as typed.",
             highlight=False,
         )
+    if results.synonyms:
+        words = escape(printable(", ".join(results.synonyms)))
+        remedy = "--verbatim searches only for the words as typed."
+        console.print(f"Also searched: {words}. {remedy}", highlight=False)
     for note in results.notes:
         console.print(escape(printable(note)), highlight=False)
     for number, hit in enumerate(results.hits, start=1):

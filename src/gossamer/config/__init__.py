@@ -6,7 +6,7 @@ key and the value. docs/settings.md is generated from these classes.
     crawling.py   engine, filter, generate, update, url_rules, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
-    searching.py  graph, rank, dedup, index, semantic, postings, serve, ranking
+    searching.py  graph, rank, dedup, index, semantic, postings, serve, search, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
     settings_files.py      reading gossamer.toml and similar files
     setting_errors.py   error messages
@@ -40,6 +40,7 @@ from gossamer.config.searching import (
     Profile,
     RankConfig,
     RankingConfig,
+    SearchConfig,
     SemanticConfig,
     ServeConfig,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "Profile",
     "RankConfig",
     "RankingConfig",
+    "SearchConfig",
     "Secret",
     "SemanticConfig",
     "ServeConfig",
@@ -123,6 +125,7 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     semantic: SemanticConfig = SemanticConfig()
     postings: PostingsConfig = PostingsConfig()
     serve: ServeConfig = ServeConfig()
+    search: SearchConfig = SearchConfig()
     ranking: RankingConfig = RankingConfig()
     store: StoreConfig = StoreConfig()
 
@@ -165,7 +168,7 @@ def load(path: Path) -> Config:
 def files_beside(config: Config) -> tuple[str, ...]:
     """The files that settings name, most of them beside gossamer.toml."""
     lists = (*config.filter.files, *secret_files(config.fetch), *config.serve.node_files)
-    named = (config.parse.site_rules, *lists)
+    named = (config.parse.site_rules, config.search.synonyms, *lists)
     return tuple(filter(None, named))
 
 

@@ -1,4 +1,4 @@
-"""The settings of [graph], [rank], [dedup], [index], [semantic], [postings], [serve], [ranking]."""
+"""The settings of graph, rank, dedup, index, semantic, postings, serve, search and ranking."""
 
 from __future__ import annotations
 
@@ -161,6 +161,15 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def node_files(self) -> tuple[str, ...]:
         """The files for TLS between a server and its nodes."""
         return (self.node_certificate, self.node_key, self.node_authority)
+
+
+class SearchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How queries are read."""
+
+    synonyms: Line = ""
+    """File, relative to gossamer.toml, with synonyms that queries ask for, too, one rule per line:
+    `car = automobile`, `k8s => kubernetes` (docs/searching.md); `serve` reads it again when it
+    changes."""
 
 
 class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

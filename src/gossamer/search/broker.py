@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -53,13 +53,17 @@ from gossamer.search.query_text import effective_query, without_quotes
 from gossamer.search.recency import freshness_intent
 from gossamer.search.results import Results, extrapolate_facets
 from gossamer.search.spelling import complete_text
+from gossamer.search.synonyms import unexpanded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.config import RankingConfig
     from gossamer.search.messages import Counts, Question, RequestGenerator
     from gossamer.search.page_filters import PageFacts
     from gossamer.search.query import Query
 
+Expand: TypeAlias = "Callable[[Query, int], Query]"
 MAX_RESULTS = MAX_LIMIT
 """Results of one query that can be reached by paging."""
 
@@ -67,10 +71,21 @@ MAX_RESULTS = MAX_LIMIT
 class Broker:
     """Answers questions to an index that is spread over `nodes` nodes."""
 
-    def __init__(self, nodes: int, weights: RankingConfig, *, meanings: bool = False) -> None:
-        """`meanings`: the nodes may have vectors, by which pages are found, too."""
+    def __init__(
+        self,
+        nodes: int,
+        weights: RankingConfig,
+        expand: Expand = unexpanded,
+        *,
+        meanings: bool = False,
+    ) -> None:
+        """`expand`: adds synonyms to a query; its second argument is `Question.synonyms`.
+
+        `meanings`: the nodes may have vectors, by which pages are found, too.
+        """
         self._nodes = range(nodes)
         self._weights = weights
+        self._expand = expand
         self._meanings = meanings
 
     def answer(self, question: Question, facts: PageFacts) -> RequestGenerator[Answered]:
@@ -79,7 +94,7 @@ class Broker:
         `facts`: what the crawl knows about the pages that the query names; see `page_filters.py`.
         """
         nodes = Conversation(self._nodes, meanings=self._meanings)
-        return _answer(nodes, self._weights, question, facts)
+        return _answer(nodes, self._weights, question, facts, self._expand)
 
     def complete(self, text: str, limit: int) -> RequestGenerator[list[str]]:
         """The query with its last word completed, at most `limit` ways, most frequent first."""
@@ -93,10 +108,14 @@ class Broker:
 
 
 def _answer(
-    nodes: Conversation, weights: RankingConfig, question: Question, facts: PageFacts
+    nodes: Conversation,
+    weights: RankingConfig,
+    question: Question,
+    facts: PageFacts,
+    expand: Expand,
 ) -> RequestGenerator[Answered]:
     started_s = time.perf_counter()
-    results = yield from _find_results(nodes, weights, question, facts)
+    results = yield from _find_results(nodes, weights, question, facts, expand)
     results = msgspec.structs.replace(
         results,
         state=nodes.state,
@@ -107,17 +126,24 @@ def _answer(
 
 
 def _find_results(
-    nodes: Conversation, weights: RankingConfig, question: Question, facts: PageFacts
+    nodes: Conversation,
+    weights: RankingConfig,
+    question: Question,
+    facts: PageFacts,
+    expand: Expand,
 ) -> RequestGenerator[Results]:
     text = effective_query(question.query)
-    search = yield from _prepare(nodes, weights, question, facts, text)
+    tree = query_tree.parse(text)
+    if not question.verbatim:
+        tree = expand(tree, question.synonyms)
+    search = yield from _prepare(nodes, weights, question, facts, tree)
     whole = yield from search.find_all_terms()
     better = Corrections()
     if whole.total < MIN_WHOLE and not query_tree.is_passage(search.tree):
         better = yield from corrections_of(nodes, search.tree, text)
     if better.correction and not (whole.total or question.verbatim):
         verbatim = msgspec.structs.replace(question, query=better.correction, verbatim=True)
-        corrected = yield from _find_results(nodes, weights, verbatim, facts)
+        corrected = yield from _find_results(nodes, weights, verbatim, facts, expand)
         if corrected.whole or (corrected.total and not nodes.meanings):
             return msgspec.structs.replace(corrected, corrected=better.correction)
     few = search.has_few(whole)
@@ -131,7 +157,7 @@ def _find_results(
         partial, ranked = yield from search.add_other_partial(whole, partial, ranked)
     if not (ranked or question.verbatim) and (unquoted := without_quotes(text)):
         instead = msgspec.structs.replace(question, query=unquoted, verbatim=True)
-        found = yield from _find_results(nodes, weights, instead, facts)
+        found = yield from _find_results(nodes, weights, instead, facts, expand)
         if found.total:
             return msgspec.structs.replace(found, corrected=unquoted)
     hits = yield from show_hits(search, ranked[question.offset : search.last], whole)
@@ -150,14 +176,14 @@ def _find_results(
         missing=len(nodes.missing),
         estimated=not exact,
         sampled=whole.is_sample,
+        synonyms=query_tree.synonyms_in(query_tree.wanted_words(search.tree)),
     )
 
 
 def _prepare(
-    nodes: Conversation, weights: RankingConfig, question: Question, facts: PageFacts, text: str
+    nodes: Conversation, weights: RankingConfig, question: Question, facts: PageFacts, tree: Query
 ) -> RequestGenerator[MatchSearch]:
     """Prepare the search: replace page filters, and collect the frequencies of all nodes."""
-    tree = query_tree.parse(text)
     intent = freshness_intent(tree, time.time_ns() // 1_000_000)
     tree = first_terms((yield from resolve_page_filters(tree, facts, nodes.ask_all)))
     find = Find(

@@ -59,10 +59,14 @@ def search_index(
     if counted:
         total: int = answer.count  # type: ignore[attr-defined]  # missing in tantivy's stubs
         if is_continued:
-            best = searcher.search(first_step.query, REORDERED, count=False).hits
+            best = plan.best_hits.get(ask.any_term)
+            if best is None:
+                best = searcher.search(first_step.query, REORDERED, count=False).hits
             hits = continued_hits(best, hits)
     else:
         total = max(first_step.min_matches, len(hits))
+        if ask.limit == REORDERED:
+            plan.best_hits[ask.any_term] = hits
     more = 0.0 if order else bonus()
     has_facets = ask.facets and bool(hits)
     return found._replace(

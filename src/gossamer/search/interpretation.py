@@ -20,6 +20,7 @@ from gossamer.search.query_units import (
     parts_of,
     run_weight,
     split_units,
+    synonym_units,
     units_of,
 )
 from gossamer.search.statistics import idf_sum
@@ -36,6 +37,8 @@ JOINED_WEIGHT = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
 SHORT_QUERY = 3
 """In a query of more units, coverage and pairs count for less."""
+SYNONYM_WEIGHT = 0.5
+"""The weight of a synonym. That of the word that was typed is 1."""
 MAX_UNITS = 64
 """Units of a query that are searched: of a longer one, those with the highest tf-idf."""
 MAX_FORMED_TERMS = 32
@@ -70,6 +73,8 @@ class Interpretation(NamedTuple):
     split: Sequence[Sequence[Unit]]
     """The units of the parts of each word in CamelCase, which a page may have instead."""
     is_passage: bool
+    synonyms: Sequence[tuple[Unit, float]]
+    """Terms that pages may have instead of a word, with weights."""
 
     @classmethod
     def from_query(
@@ -113,7 +118,27 @@ class Interpretation(NamedTuple):
         split = [found for part in parts if (found := split_units(part, analyzer))]
         split += [(unit,) for each in words if (unit := joined_unit(each, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(tree, whole, units, weights, scale, known, typed, symbols, split, is_passage)
+        synonyms = [
+            (unit, SYNONYM_WEIGHT * scale)
+            for text in query_tree.synonyms_in(words)
+            for unit in synonym_units(text, analyzer)
+            if pages_at_most([unit], whole)
+        ]
+        return cls(
+            *(
+                tree,
+                whole,
+                units,
+                weights,
+                scale,
+                known,
+                typed,
+                symbols,
+                split,
+                is_passage,
+                synonyms,
+            )
+        )
 
     @property
     def length_factor(self) -> float:

@@ -40,8 +40,9 @@ Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A query to the whole index, with the options of the API.
 
-    `verbatim`: do not replace words that no page has by similar ones. `language`: that of the user,
-    whose pages are preferred.
+    `verbatim`: neither replace words that no page has by similar ones, nor search for synonyms.
+    `language`: that of the user, whose pages are preferred. `synonyms`: the version of their file
+    that the server has seen, or 0.
     """
 
     query: str
@@ -53,6 +54,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     profile: Profile | None = None
     verbatim: bool = False
     language: str = ""
+    synonyms: int = 0
 
 
 class Survey(msgspec.Struct, frozen=True, tag=True):

@@ -50,7 +50,7 @@ from msgspec.structs import replace
 from gossamer.search.query_text import straighten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 MAX_DEPTH = 16
 """Levels of nested parentheses; deeper ones are ignored."""
@@ -69,10 +69,14 @@ ALIASES = {"ext": "type", "filetype": "type", "language": "lang", "title": "inti
 
 
 class Words(msgspec.Struct, frozen=True, tag=True):
-    """A word as it was typed, or a phrase in quotes (`exact`)."""
+    """A word as it was typed, or a phrase in quotes (`exact`).
+
+    `also`: its synonyms (`synonyms.py`), each of which a page may have instead.
+    """
 
     text: str
     exact: bool = False
+    also: tuple[str, ...] = ()
 
 
 class Filter(msgspec.Struct, frozen=True, tag=True):
@@ -176,7 +180,15 @@ def wanted_words(query: Query) -> list[Words]:
 
 def highlighted_words(query: Query) -> list[Words]:
     """The words that a snippet highlights: those asked for, options, and those of `related:`."""
-    return [*wanted_words(query), *map(Words, [*query_options(query), *similar_words(query)])]
+    words = wanted_words(query)
+    synonyms = [Words(text, exact=True) for text in synonyms_in(words)]
+    others = map(Words, [*query_options(query), *similar_words(query)])
+    return [*words, *synonyms, *others]
+
+
+def synonyms_in(words: Iterable[Words]) -> list[str]:
+    """The synonyms of words, each once."""
+    return list(dict.fromkeys(text for each in words for text in each.also))
 
 
 def query_options(query: Query) -> list[str]:

@@ -149,7 +149,9 @@ def _is_affordable(cost: Cost, whole: Frequencies) -> bool:
 def _leaf_cost(leaf: Leaf, analyzer: Analyzer, whole: Frequencies) -> Cost:
     match leaf:
         case Words():
+            also = [Words(text, exact=True) for text in leaf.also]
             units = [*units_of([leaf], analyzer), *split_units(leaf, analyzer)]
+            units += units_of(also, analyzer)
             cost = _sum([unit_cost(unit, whole) for unit in units])
             terms = max(cost.terms, len(code_of(leaf.text)), 1)
             return Cost(terms, cost.read, leaf.exact and any(len(unit) > 1 for unit in units))
@@ -176,7 +178,9 @@ def _sum(costs: Sequence[Cost]) -> Cost:
 
 def _leaf_terms(leaf: Leaf) -> int:
     match leaf:
-        case Words(text) | Filter(_, text):
+        case Words(text, _, also):
+            return count_terms(text) + sum(map(count_terms, also))
+        case Filter(_, text):
             return count_terms(text)
         case Like(words):
             return len(words)
@@ -185,9 +189,11 @@ def _leaf_terms(leaf: Leaf) -> int:
 
 
 def _cut(leaf: Leaf, terms: int) -> Leaf | None:
-    """The first terms of a word or phrase. Other leaves cannot be cut."""
+    """The first terms of a word or phrase, without synonyms. Other leaves cannot be cut."""
     if _leaf_terms(leaf) <= terms:
         return leaf
+    if isinstance(leaf, Words) and leaf.also:
+        return _cut(replace(leaf, also=()), terms)
     text = first_words((leaf.text,), terms) if terms and isinstance(leaf, Words) else ""
     return replace(leaf, text=text) if text and count_terms(text) <= terms else None
 

@@ -79,6 +79,11 @@ def _pairs(terms: Unit, *, korean: bool) -> Sequence[str]:
     return [first + second for first, second in pairwise(terms)]
 
 
+def synonym_units(text: str, analyzer: Analyzer) -> Sequence[Unit]:
+    """The unit of a synonym: a term, or several as a phrase."""
+    return [*units_of([Words(text, exact=True)], analyzer)]
+
+
 def run_weight(units: Sequence[Unit]) -> float:
     """The weight of each unit of a part of a word: below 1 if it is a run without spaces.
 

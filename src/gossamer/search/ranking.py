@@ -43,7 +43,7 @@ import math
 from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tantivy import Occur, Query
 
@@ -52,7 +52,13 @@ from gossamer.index.format.page_keys import title_keys, words_key
 from gossamer.index.format.unspaced import clusters, is_pair
 from gossamer.search import query as query_tree
 from gossamer.search.filters import filter_query, spared_pages
-from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most, pair_weight
+from gossamer.search.interpretation import (
+    SYNONYM_WEIGHT,
+    Interpretation,
+    all_but_one,
+    pages_at_most,
+    pair_weight,
+)
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.query_clauses import (
     CandidateQuery,
@@ -72,6 +78,7 @@ from gossamer.search.query_units import (
     neighbours,
     parts_of,
     spellings,
+    synonym_units,
     terms_of,
     units_of,
 )
@@ -81,7 +88,7 @@ from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tantivy import Schema
+    from tantivy import DocAddress, Schema
 
     from gossamer.config import RankingConfig
     from gossamer.index.format.analysis import Analyzer, Unit
@@ -141,7 +148,10 @@ class QueryPlan:
         self._statistics = ranking.statistics
         self._whole = meant.whole
         self._tree = meant.tree
-        self._plain = query_tree.plain_words(self._tree)
+        plain = query_tree.plain_words(self._tree)
+        self.best_hits: dict[bool, Sequence[tuple[Any, DocAddress]]] = {}
+        """The REORDERED best pages with all terms (False) and with any (True), if uncounted."""
+        self._plain = [] if meant.synonyms else plain
         self._title = query_tree.title_words(tree)
         self._meant = meant
         self._units = meant.units
@@ -209,12 +219,13 @@ class QueryPlan:
             found = Query.boolean_query([(Occur.Must, some), *self._conditions])
             return CandidateQuery(found, len(self._units), rescore=True)
         here = self._statistics
-        most = [min(here.pages("text", term) for term in unit) for unit in self._units]
-        single = [pages for unit, pages in zip(self._units, most, strict=True) if len(unit) == 1]
+        units = [*self._units, *(unit for unit, _ in self._meant.synonyms)]
+        most = [min(here.pages("text", term) for term in unit) for unit in units]
+        single = [pages for unit, pages in zip(units, most, strict=True) if len(unit) == 1]
         fewest = max(single, default=0) - here.deleted
         if counted and (sum(most) <= COUNTED_MATCHES or fewest <= 0):
             return CandidateQuery(some, len(self._units), rescore=True)
-        skips = len(terms) >= SUMMED_TERMS and all(len(unit) == 1 for unit in self._units)
+        skips = len(terms) >= SUMMED_TERMS and all(len(unit) == 1 for unit in units)
         return CandidateQuery(
             some, len(self._units), max(fewest, 0), exact=False, rescore=True, skips=skips
         )
@@ -325,12 +336,17 @@ class QueryPlan:
     def _words(self, words: query_tree.Words) -> Query | None:
         parts = parts_of(words, self._analyzer)
         wanted = [found for part in parts if (found := self._word_part(part)) is not None]
-        if not wanted:
-            return None
+        typed = [all_of(wanted)] if wanted else []
         joined = joined_unit(words, self._analyzer)
-        if not joined or not pages_at_most([joined], self._whole):
-            return all_of(wanted)
-        return any_of([all_of(wanted), self._bm25("text", joined, self._meant.scale)])
+        if typed and joined and pages_at_most([joined], self._whole):
+            typed.append(self._bm25("text", joined, self._meant.scale))
+        synonyms = [
+            self._bm25("text", unit, SYNONYM_WEIGHT * self._meant.scale)
+            for text in words.also
+            for unit in synonym_units(text, self._analyzer)
+        ]
+        either = [*typed, *synonyms]
+        return any_of(either) if len(either) > 1 else either[0] if either else None
 
     def _word_part(self, part: query_tree.Words) -> Query | None:
         """Pages that have a word; if it is in CamelCase, also those that have its parts."""
@@ -385,12 +401,14 @@ class QueryPlan:
             yield self._bm25("text", unit, weight)
             if not all(self._whole.pages("text", term) for term in unit):
                 yield self._bm25("boilerplate", unit, self._weights.boilerplate)
+        for unit, weight in self._meant.synonyms:
+            yield self._bm25("text", unit, weight)
 
     @cached_property
     def _name_queries(self) -> Sequence[Query]:
         return [
             self._bm25(field, part, weight * share)
-            for unit, share in self._weighted[:MAX_NAMES]
+            for unit, share in [*self._weighted[:MAX_NAMES], *self._meant.synonyms]
             for field, part, weight in self._name_fields(unit)
             if all(self._whole.pages(field, term) for term in part)
         ]

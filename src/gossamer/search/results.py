@@ -81,6 +81,7 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     out.
     `state`: of the index that answered; "" if its parts were in several states. Answers with the
     same state are parts of one list.
+    `synonyms`: words of the user's synonyms that were searched, too.
     `notes`: what of the query was not read as its author may have expected, as sentences.
     """
 
@@ -98,6 +99,7 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     reachable: int = 0
     sampled: bool = False
     state: str = ""
+    synonyms: list[str] = []
 
 
 def matches_in_words(found: Results, noun: str) -> str:

@@ -18,6 +18,7 @@ from gossamer.search.node import Node, is_first_tier
 from gossamer.search.page_filters import NO_CRAWL, page_facts
 from gossamer.search.page_info import PageInfo
 from gossamer.search.query_text import effective_query
+from gossamer.search.synonyms import expansion, synonyms_of, unexpanded
 from gossamer.state.lookup import Lookup
 from gossamer.storage import local_copies
 from gossamer.storage.objects.bucket import is_object_url
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import RequestGenerator
     from gossamer.search.page_filters import CrawlView
     from gossamer.search.results import Results
+    from gossamer.search.synonyms import Synonyms
     from gossamer.semantic.nearest import Meanings
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
@@ -102,7 +104,8 @@ class Searcher:
     ) -> Self:
         """Open an index: `parts`, or the one that the manifest names, as the store last read it.
 
-        Raises MissingFile, and StoreError if the index has the format of another version.
+        Raises MissingFile, StoreError if the index has the format of another version, and
+        ConfigError if the synonyms cannot be used.
 
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
@@ -126,12 +129,20 @@ class Searcher:
                 tiered=any(map(is_first_tier, files)),
                 meanings=_open_meanings(work, vectors, shards),
             )
-        return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
+        synonyms = synonyms_of(work.root, work.config.search.synonyms)
+        return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)), synonyms)
 
-    def __init__(self, node: Node, weights: RankingConfig, crawl: CrawlView = NO_CRAWL) -> None:
+    def __init__(
+        self,
+        node: Node,
+        weights: RankingConfig,
+        crawl: CrawlView = NO_CRAWL,
+        synonyms: Synonyms | None = None,
+    ) -> None:
         self.node = node
         self._crawl = crawl
-        self._broker = Broker(1, weights, meanings=node.meanings is not None)
+        expand = expansion(synonyms, node.languages) if synonyms else unexpanded
+        self._broker = Broker(1, weights, expand, meanings=node.meanings is not None)
 
     @property
     def pages(self) -> int:

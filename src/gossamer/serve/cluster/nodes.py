@@ -19,6 +19,7 @@ from gossamer.search.broker import Broker
 from gossamer.search.messages import Answered, Directed, Reply, Suggest, Suggested
 from gossamer.search.page_filters import page_facts
 from gossamer.search.query_text import effective_query
+from gossamer.search.synonyms import expansion, unexpanded
 from gossamer.serve.cluster.cover import Cover, best_cover
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.members import Members
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gossamer.config import RankingConfig
     from gossamer.search.messages import AnyReply, IndexRequest, Question, Request, RequestGenerator
     from gossamer.search.page_filters import CrawlView
+    from gossamer.search.synonyms import Synonyms
 
 _T = TypeVar("_T")
 LOOK_S = 0.25
@@ -110,12 +112,14 @@ class Nodes:
         deadline_s: float,
         tls: SSLContext | None = None,
         *,
+        synonyms: Synonyms | None = None,
         meanings: bool = False,
     ) -> None:
         """`meanings`: the nodes may have vectors."""
         self._meanings = meanings
         self._members = Members(listed, tls)
         self._weights = weights
+        self._synonyms = synonyms
         self._crawl = crawl
         self.deadline_s = deadline_s
         self._parts: _Parts | None = None
@@ -144,6 +148,11 @@ class Nodes:
         for address, replica in sorted(self._members.replicas.items()):
             yield part_of.get(address, ""), address, replica.well
 
+    def _broker(self, parts: _Parts) -> Broker:
+        languages = parts.cover.languages
+        expand = expansion(self._synonyms, languages) if self._synonyms else unexpanded
+        return Broker(parts.count, self._weights, expand, meanings=self._meanings)
+
     async def answer(self, question: Question, *, heavy: bool = False) -> Answered | None:
         """Answer a question, or return None if no node did in time.
 
@@ -157,8 +166,7 @@ class Nodes:
                 return (reply, True) if isinstance(reply, Answered) else (None, False)
             text = effective_query(question.query)
             facts = await asyncio.to_thread(page_facts, text, self._crawl)
-            broker = Broker(parts.count, self._weights, meanings=self._meanings)
-            asking = broker.answer(question, facts)
+            asking = self._broker(parts).answer(question, facts)
             answered, is_whole = await parts.drive(asking, self.deadline_s, heavy=heavy)
             return answered if answered.results.missing < parts.count else None, is_whole
 
@@ -169,7 +177,7 @@ class Nodes:
             if parts.is_one:
                 reply = await parts.ask_one(Suggest(text, limit), self.deadline_s)
                 return (reply.completions, True) if isinstance(reply, Suggested) else (None, False)
-            asking = Broker(parts.count, self._weights).complete(text, limit)
+            asking = self._broker(parts).complete(text, limit)
             return await parts.drive(asking, self.deadline_s)
 
         return await self._ask(ask)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import Question
     from gossamer.search.results import Results
     from gossamer.search.searcher import Searcher
+    from gossamer.search.synonyms import Synonyms
     from gossamer.serve.cluster.cluster import Cluster
     from gossamer.serve.dispatch.reloader import OpenIndex
 
@@ -57,10 +58,15 @@ class Dispatcher:
     """
 
     def __init__(
-        self, index: OpenIndex | Nodes, cluster: Cluster | None = None, cache_bytes: int = 0
+        self,
+        index: OpenIndex | Nodes,
+        cluster: Cluster | None = None,
+        cache_bytes: int = 0,
+        synonyms: Synonyms | None = None,
     ) -> None:
         """`cluster`: processes of this machine that search the index before this one does."""
         self._index = index
+        self._synonyms = synonyms
         self._elsewhere = index if isinstance(index, Nodes) else cluster
         self.cache = Cache(cache_bytes)
         self._flights: SingleFlight[Answered] = SingleFlight()
@@ -98,6 +104,8 @@ class Dispatcher:
         index = await self._present()
         if question.language not in index.languages:  # so it makes no difference to the answer
             question = msgspec.structs.replace(question, language="")
+        if self._synonyms:  # so that no answer with others is found in the cache
+            question = msgspec.structs.replace(question, synonyms=self._synonyms.version)
         known = self.cache.find(index.state, question)
         if known is not None:
             took_ms = round((time.perf_counter() - started_s) * 1000, 1)

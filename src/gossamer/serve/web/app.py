@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from gossamer.rules.absence import Absence
 from gossamer.search.page_info import PageInfo
+from gossamer.search.synonyms import synonyms_of
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.nodes import Nodes
@@ -91,6 +92,7 @@ def app(
     left_out = Absence(work, lookup)
     graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
+    synonyms = synonyms_of(work.root, work.config.search.synonyms)
     nodes = cluster = None
     if config.nodes:
         secured = tls.server_context(config, work.root)
@@ -100,12 +102,14 @@ def app(
             pages,
             config.deadline_s,
             secured,
+            synonyms=synonyms,
             meanings=bool(work.config.semantic.model),
         )
     elif addresses:
         cluster = Cluster(addresses, config.deadline_s)
     elsewhere = nodes or cluster
-    front = Dispatcher(nodes or OpenIndex(work, crawl=pages), cluster, config.cache_mb * _MB)
+    index = nodes or OpenIndex(work, crawl=pages)
+    front = Dispatcher(index, cluster, config.cache_mb * _MB, synonyms)
     documents = Documents(work, pages)
     watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
