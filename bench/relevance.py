@@ -3,9 +3,10 @@
     python bench/relevance.py --collections FOLDER [--sets TEXT] [--save TSV] [--peers TSV]
     python bench/relevance.py --compare BEFORE.TSV AFTER.TSV
 
-FOLDER/ir holds collections (`collection.py`); of large ones, `--documents` documents and
-`--queries` queries are taken. Their documents are parsed and indexed as a crawl does, through
-HTML, with anchor texts but without ranks. In the same run, over the same texts:
+FOLDER/ir holds collections (`collection.py`), such as `gather.py` makes. Of large ones,
+`--documents` documents and `--queries` queries are taken. Their documents are parsed and indexed as
+a crawl does, through HTML, with anchor texts but without ranks. In the same run, over the same
+texts:
 
   fields   Gossamer with its default ranking profile
   bm25s    bm25s with the analysis that is usual for the language (`usual_analysis.py`); where

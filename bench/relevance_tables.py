@@ -19,6 +19,9 @@ OURS, BEFORE = "fields", "before"
 HEAD = """| set | queries | `fields` | bm25s | tantivy | analysis of bm25s | ratio to the better | \
 difference | won : lost |
 |---|---|---|---|---|---|---|---|---|"""
+MIN_QUERIES = 20
+"""A set counts in a row with other sets if it has so many queries there: ratios of fewer are far
+from those of the set."""
 LENGTHS = {"1–2 words": 2, "3–5 words": 5, "6 or more words": math.inf}
 
 
@@ -81,7 +84,10 @@ def print_changes(title: str, groups: Mapping[str, Sequence[Judged]]) -> None:
     print(f"\n| {title} | sets | queries | mean ratio | difference | won : lost |")
     print("|---|---|---|---|---|---|")
     for name, judged in groups.items():
-        pairs = [_pair(each, BEFORE) for each in by_collection(judged).values()]
+        sets = [*by_collection(judged).values()]
+        pairs = [_pair(each, BEFORE) for each in sets if len(each) >= MIN_QUERIES or len(sets) == 1]
+        if not pairs:
+            continue
         ratio, low, high = mean_ratio(pairs)
         cells = (name, str(len(pairs)), str(len(judged)), f"{ratio:.3f} [{low:.3f}, {high:.3f}]")
         print("|", " | ".join((*cells, str(difference(pairs)))), "|")
