@@ -29,6 +29,7 @@ from gossamer.cli import (
     graph_commands,
     inspect_command,
     mark_command,
+    mcp_command,
     pause_commands,
     query_commands,
     sections_command,
@@ -84,6 +85,7 @@ graph_commands.register(app)
 duplicates_commands.register(app)
 filter_commands.register(app)
 mark_command.register(app)
+mcp_command.register(app)
 fakeweb_command.register(app)
 step_commands.register(app)
 

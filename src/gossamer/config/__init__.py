@@ -167,8 +167,9 @@ def load(path: Path) -> Config:
 
 def files_beside(config: Config) -> tuple[str, ...]:
     """The files that settings name, most of them beside gossamer.toml."""
-    lists = (*config.filter.files, *secret_files(config.fetch), *config.serve.node_files)
-    named = (config.parse.site_rules, config.search.synonyms, *lists)
+    serve = config.serve
+    lists = (*config.filter.files, *secret_files(config.fetch), *serve.node_files)
+    named = (config.parse.site_rules, config.search.synonyms, serve.mcp_tokens, *lists)
     return tuple(filter(None, named))
 
 

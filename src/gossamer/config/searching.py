@@ -140,6 +140,14 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """File (PEM) with the key of node_certificate, readable by its owner only."""
     node_authority: Line = ""
     """File (PEM) with the certificate of the authority that has signed all these certificates."""
+    mcp: bool = True
+    """Serve tools for language models at `/mcp`, if the extra `mcp` is installed: to programs on
+    this machine or, with `mcp_tokens`, to whoever has a token (docs/agents.md)."""
+    mcp_tokens: Line = ""
+    """File with the tokens for `/mcp`, one per line, as a name and a hash: `gossamer mcp
+    --new-token` makes them. It is read again when it has changed."""
+    mcp_calls_per_minute: Annotated[int, Meta(ge=1, le=100_000)] = 120
+    """Requests to `/mcp` per token and minute; half of them may come at once."""
     deadline_s: Timeout = 2
     """Seconds that a search process may take for one step of a search; after that, results are
     returned without those of this process."""

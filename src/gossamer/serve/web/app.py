@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.documents import Documents
 from gossamer.serve.graphs import Graphs
+from gossamer.serve.mcp.tools import Toolbox
 from gossamer.serve.web import openapi, protocol, robots_route
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.compression import Compression
@@ -33,6 +34,7 @@ from gossamer.serve.web.expensive_responses import KEPT_S
 from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.host_names import KnownNames
+from gossamer.serve.web.mcp_route import McpEndpoint
 from gossamer.serve.web.metrics import Metrics
 from gossamer.serve.web.paced_sending import Sending
 from gossamer.serve.web.page_routes import Paging
@@ -46,9 +48,12 @@ from gossamer.state.lookup import Lookup
 from gossamer.status.overview import CrawlWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from typing import Any
 
     import uvicorn
+    from starlette.routing import Route
     from starlette.types import ASGIApp
 
     from gossamer.state.workspace import Workspace
@@ -113,8 +118,14 @@ def app(
     documents = Documents(work, pages)
     watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
+    contexts = [elsewhere.watch] if elsewhere else []
+    mcp_routes: list[Route] = []
+    if config.mcp:
+        tools = McpEndpoint(work, Toolbox(work, pages, documents, front), refused)
+        contexts.append(tools.lifespan)
+        mcp_routes = tools.routes()
     routed = Starlette(
-        lifespan=lambda _: elsewhere.watch() if elsewhere else nullcontext(),
+        lifespan=lambda _: _within(contexts),
         routes=[
             *Searching(work, front).routes(),
             *Paging(work, pages, left_out, graphs).routes(kept_s),
@@ -126,6 +137,7 @@ def app(
             *metrics.routes(),
             *openapi.ROUTES,
             *robots_route.ROUTES,
+            *mcp_routes,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers=HANDLERS | {Busy: partial(busy_problem, refused)},
@@ -134,3 +146,13 @@ def app(
     sent = Sending(Compression(known), refused)
     limited = Limits(sent, clients, config.requests_per_address, refused)
     return metrics.around(Headers(limited))  # outermost, so that errors have them too
+
+
+@asynccontextmanager
+async def _within(
+    contexts: Iterable[Callable[[], AbstractAsyncContextManager[Any]]],
+) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for context in contexts:
+            await stack.enter_async_context(context())
+        yield

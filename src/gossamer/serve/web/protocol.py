@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SHUTDOWN_S = 5
 MAX_REQUEST_BYTES = 65_536
-"""The size of a request with its head and body, although no route here expects a body."""
+"""The size of a request with its head and body. Only /mcp expects bodies, of some hundred bytes."""
 MAX_REQUEST_S = 30.0
 """From the connection, or the first byte of a further request, to the end of the request."""
 MAX_UNREAD_S = 10.0
@@ -73,9 +73,10 @@ class Bounded(HttpToolsProtocol):
     """A connection. It answers one request at a time, even if the client pipelines them.
 
     Invariants
-      * While a request is being answered, or waits for its turn to begin (`turns.py`), the bytes
-        that are not parsed are kept in `_ahead`, from `_at` on. If a request is being answered and
-        there are any, or if they are more than MAX_REQUEST_BYTES, reading is paused.
+      * While a request is being answered whose body has arrived, or one waits for its turn to
+        begin (`turns.py`), the bytes that are not parsed are kept in `_ahead`, from `_at` on. If a
+        request is being answered and there are any, or if they are more than MAX_REQUEST_BYTES,
+        reading is paused.
       * `_is_waiting` if and only if `_all.turns` will call `_begin`.
       * The timer `_late` runs if and only if the rest of a request is awaited, of which `_size`
         bytes have arrived.
@@ -128,7 +129,7 @@ class Bounded(HttpToolsProtocol):
 
     def _await_turn(self) -> None:
         """Parse what has been received when it is this client's turn."""
-        if self._is_answering or (self._is_waiting and len(self._ahead) > MAX_REQUEST_BYTES):
+        if self._is_only_answering or (self._is_waiting and len(self._ahead) > MAX_REQUEST_BYTES):
             self.flow.pause_reading()
         elif not self._is_waiting and self._ahead:
             self._is_waiting = True
@@ -137,13 +138,13 @@ class Bounded(HttpToolsProtocol):
     def _begin(self) -> None:
         self._is_waiting = False
         self._parse()
-        if not self._is_answering and not self.transport.is_closing():
+        if not self._is_only_answering and not self.transport.is_closing():
             self.flow.resume_reading()
 
     def _parse(self) -> None:
         """Pass the received bytes on, request by request; stop while one is being answered."""
         while self._at < len(self._ahead) and not self.transport.is_closing():
-            if self._is_answering:
+            if self._is_only_answering:
                 self.flow.pause_reading()
                 return
             end = _END_OF_HEAD.search(self._ahead, self._at)
@@ -160,6 +161,11 @@ class Bounded(HttpToolsProtocol):
     @property
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def _is_only_answering(self) -> bool:
+        """Whether a request is being answered whose body has arrived."""
+        return self._is_answering and self._late is None
 
     def _refuse_size(self) -> None:
         self._all.refused["long request"] += 1
