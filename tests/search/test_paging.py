@@ -17,6 +17,7 @@ from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from gossamer.search.results import Results
     from gossamer.state.workspace import Workspace
@@ -155,6 +156,25 @@ def test_long_lists_are_not_counted_before_their_end(
     assert not answers[-1].estimated
     assert len({*urls}) == len(urls) == answers[-1].total
     assert {*urls} == matching(query)
+
+
+def test_a_stem_of_another_language_adds_to_scores_but_not_to_the_list(tmp_path: Path) -> None:
+    """In German, `documentation` has another stem, which German pages have for another word."""
+    work = crawl(tmp_path)
+    english = [f"documentation of documents {n}" for n in range(30)]
+    german = ["die documentation", "ein document", "noch ein document und mehr"]
+    texts = [*((text, "en") for text in english), *((text, "de") for text in german)]
+    put_index(
+        work,
+        [
+            {"url": f"http://{n}.example/", "text": text, "language": language}
+            for n, (text, language) in enumerate(texts)
+        ],
+    )
+    searcher = Searcher.open(work)
+    found = searcher.search("documentation", limit=10)
+    listed = searcher.search("documentation", limit=100).hits
+    assert (len(listed), found.total, found.estimated) == (31, 31, False)
 
 
 def test_the_state_of_the_index_is_named(plain: Workspace) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pytest
 
+from gossamer.search.messages import MAX_LIMIT, Question
 from gossamer.search.searcher import Searcher
 from tests.support import real_webs
 from tests.support.machine_needs import lacking
@@ -26,13 +28,14 @@ class Size(NamedTuple):
     manuals: Mapping[str, str]
     pages: int
     links: int
+    walks: int
 
 
 SIZES = [
-    pytest.param(Size(real_webs.FEW, 250, 1_000), id="two languages", marks=pytest.mark.slow),
-    pytest.param(Size(real_webs.MANUALS, 3_500, 30_000), id="all", marks=pytest.mark.long),
+    pytest.param(Size(real_webs.FEW, 250, 1_000, 30), id="two languages", marks=pytest.mark.slow),
+    pytest.param(Size(real_webs.MANUALS, 3_500, 30_000, 300), id="all", marks=pytest.mark.long),
 ]
-"""Manuals, and the least that they have."""
+"""Manuals, the least that they have, and queries whose results are walked through."""
 
 
 @pytest.fixture(scope="module", params=SIZES)
@@ -84,6 +87,29 @@ def test_a_page_is_found_by_its_title(crawled: Crawl, walked: Walk, size: Size) 
         assert answers.items >= 10
         assert answers.first >= 0.9 * answers.items, host
         assert answers.top3 >= 0.98 * answers.items, (host, answers.missed[:10])
+
+
+def test_a_random_walk_over_pages_of_results_reaches_every_match_once(
+    crawled: Crawl, walked: Walk, size: Size
+) -> None:
+    answer = Searcher.open(crawled.work).answer
+    draw = random.Random(300)  # noqa: S311  # reproducible
+    titles = sorted({title for title in walked.pages.values() if title})
+    words = [word for title in titles for word in title.split()]
+    for number in range(size.walks):
+        query = draw.choice(titles) if number % 5 == 0 else " ".join(draw.sample(words, 3))
+        by_date = number % 9 == 0
+        urls: list[str] = []
+        limit = found = 0
+        while not limit or found == limit:
+            limit = draw.choice((3, 10, 25, 100))
+            page = answer(Question(query, len(urls), limit, by_date=by_date, verbatim=True))
+            urls += [hit.url for hit in page.hits]
+            found = len(page.hits)
+        at_once = answer(Question(query, 0, MAX_LIMIT, by_date=by_date, verbatim=True))
+        assert urls == [hit.url for hit in at_once.hits], query
+        assert len({*urls}) == len(urls) == page.total == at_once.total, query
+        assert not page.estimated, query
 
 
 def difference(got: Iterable[T], wanted: Iterable[T]) -> tuple[list[T], list[T]]:

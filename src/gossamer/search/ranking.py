@@ -178,7 +178,7 @@ class QueryPlan:
     @property
     def _is_single_term(self) -> bool:
         """Whether the query is one term, whose document frequency is the number of matches."""
-        exact = not (self._meant.symbols or self._statistics.deleted)
+        exact = not (self._meant.symbols or self._meant.further or self._statistics.deleted)
         single = exact and [len(unit) for unit in self._units] == [1]
         return single and self.max_matches == self._whole.pages("text", *self._units[0])
 
