@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.index.format.unspaced import clusters, is_ideographic_pair
 from gossamer.search import query as query_tree
+from gossamer.search.compound_words import compound_units, parts_of_compound
 from gossamer.search.query_cost import affordable, affordable_units, count_terms
 from gossamer.search.query_units import (
     compounds,
@@ -64,8 +65,8 @@ class Interpretation(NamedTuple):
     scale: float
     """Such that the idf of all units, times their weights, adds up to what it would without."""
     further: Sequence[tuple[Unit, float]]
-    """Terms that add to the score, with weights: joined words as phrases, compounds, options, and
-    words as the language of the query stems them."""
+    """Terms that add to the score, with weights: joined words as phrases, compounds, parts of
+    compounds, options, and words as the language of the query stems them."""
     typed: Sequence[TypedWord]
     """Forms and code that give a bonus."""
     symbols: Sequence[Unit]
@@ -106,6 +107,7 @@ class Interpretation(NamedTuple):
                 if unit not in units
             ),
             *compounds(words, analyzer),
+            *compound_units(words, analyzer, whole),
             *((unit, 1.0) for unit in units_of(options, analyzer)),
             *_stemmed_units(zip(units, weights, strict=True), stems),
         ]
@@ -241,13 +243,14 @@ def _known_units(
 ) -> Iterator[tuple[Unit, float]]:
     """The units of words, with weights.
 
-    A word in CamelCase that no page has is replaced by its parts.
+    A compound or a word in CamelCase that no page has is replaced by its parts.
     """
     for each in drop_stop_words(words, analyzer):
         for part in parts_of(each, analyzer):
             units = [*units_of([part], analyzer)]
             if not pages_at_most(units, whole):
-                units = [*split_units(part, analyzer)] or units
+                split = split_units(part, analyzer) or parts_of_compound(part, analyzer, whole)
+                units = [*split] or units
             weight = run_weight(units)
             yield from ((unit, weight * pair_weight(unit, whole)) for unit in units)
 

@@ -51,6 +51,7 @@ from gossamer.index.format.analysis import OTHER, analyzer_for
 from gossamer.index.format.page_keys import title_keys, words_key
 from gossamer.index.format.unspaced import clusters, is_pair
 from gossamer.search import query as query_tree
+from gossamer.search.compound_words import known_part_terms
 from gossamer.search.filters import filter_query, spared_pages
 from gossamer.search.interpretation import (
     SYNONYM_WEIGHT,
@@ -131,7 +132,8 @@ class Ranking:
     def terms(self, tree: query_tree.Query) -> set[str]:
         """The terms of all words of a query, including those of `related:`."""
         words = query_tree.highlighted_words(tree)
-        return {*terms_of(words, self.analyzer), *typed_terms(words, self.analyzer)}
+        parts = known_part_terms(words, self.analyzer, self.statistics)
+        return {*terms_of(words, self.analyzer), *typed_terms(words, self.analyzer), *parts}
 
 
 class QueryPlan:

@@ -165,6 +165,7 @@ class Analyzer:
     """
 
     def __init__(self, language: str) -> None:
+        self.language = language
         snowball = SNOWBALL.get(language)
         fold, lower = Filter.ascii_fold(), Filter.lowercase()
         no_empty = Filter.custom_stopword([""])

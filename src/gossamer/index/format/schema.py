@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 15
+FORMAT = 16
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
