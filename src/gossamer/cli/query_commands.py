@@ -46,7 +46,7 @@ def search(
         int, typer.Option("-n", "--limit", min=1, max=10_000, help="Number of results.")
     ] = 10,
     verbatim: Annotated[
-        bool, typer.Option("--verbatim", help="Do not correct words that no page has.")
+        bool, typer.Option("--verbatim", help="Neither correct words nor add synonyms.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

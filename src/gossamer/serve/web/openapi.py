@@ -110,7 +110,9 @@ OPERATIONS = (
                 "language whose pages are preferred; the default is the first of Accept-Language",
                 {"type": "string"},
             ),
-            Parameter("verbatim", "do not correct words that no page has", _FLAG),
+            Parameter(
+                "verbatim", "search only for the words as typed: no corrections, no synonyms", _FLAG
+            ),
             Parameter(
                 "state",
                 "of the index in an earlier answer: if it is another one by now, the status is 409",
