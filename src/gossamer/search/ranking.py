@@ -431,11 +431,7 @@ class QueryPlan:
         typed = bonus_queries(
             self._meant.typed, self._schema, self._whole, self._weights.exact_form
         )
-        further = [
-            self._bm25(field, unit, weight * share)
-            for field, share in (("text", 1.0), ("title", self._weights.title))
-            for unit, weight in self._meant.further
-        ]
+        further = [self._bm25("text", unit, weight) for unit, weight in self._meant.further]
         return [*further, *typed]
 
     @cached_property
