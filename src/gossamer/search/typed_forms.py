@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 TEXT, TITLE = "", "title_"
 """Prefixes of the fields `exact_form` and `code`: in all text about a page, and in its title."""
-MAX_FORMS = 3
+MAX_FORMS = 8
 """In a query of more words, only code counts."""
 MAX_FORM_PAGES = 20_000
 """A form on more pages than this does not count: it tells little, and its list is long to read."""
