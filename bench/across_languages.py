@@ -1,9 +1,9 @@
 """Do questions find the paragraph that answers them, if that is in another language?
 
-    python bench/across_languages.py --collections FOLDER [--model NAME] [--more N]
+    python bench/across_languages.py --collections FOLDER [--model NAME] [--answers de,…] [--more N]
 
 FOLDER/cross has a JSON file per language, of texts by name (`gather_translations.py` makes them
-from help pages that Debian has in many languages): equal names are translations of each other. A
+from what Debian has in many languages): equal names are translations of each other. A
 question is the first sentence of a paragraph in one language; its answer is the paragraph of that
 name, among `--paragraphs` of another language. Paragraphs are pages of an index that holds nothing
 else, searched as ever: once by words only, and once with vectors of the model, too. A question
@@ -50,10 +50,15 @@ if TYPE_CHECKING:
 
     from numpy import typing as npt
 
-PAIRS = (
-    *(("en", "de"), ("en", "fr"), ("en", "ru"), ("en", "zh"), ("en", "ja"), ("en", "ko")),
-    *(("de", "en"), ("ru", "de"), ("fr", "es"), ("zh", "en"), ("ja", "it"), ("pl", "pt")),
-)
+ASKED = {
+    "de": ("en", "es", "fr", "it", "ru", "zh"),
+    "en": ("de", "es", "ja"),
+    "fr": ("en", "it"),
+    "ru": ("en", "de"),
+    "zh": ("en",),
+    "ja": ("en",),
+}
+"""By language of the answers, those of the questions."""
 TRAINED = frozenset(
     ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 )
@@ -61,6 +66,7 @@ TRAINED = frozenset(
 FIRST = 10
 MIN_CHARS, MIN_WIDE_CHARS = 90, 40
 MIN_WORDS = 6
+CHARS_PER_WORD = {"ja": 3, "zh": 2}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
 _WIDE = frozenset(("ja", "ko", "zh"))
 PLAIN: dict[str, Any] = {
@@ -112,9 +118,15 @@ def questions_of(
     A sentence with which several paragraphs begin has no single answer.
     """
     begins = Counter(first_sentence(text) for text in {*asked.values()})
-    for name in answers:
+    names = [*answers]
+    random.Random(3).shuffle(names)  # noqa: S311
+    for name in names:
         text = first_sentence(asked.get(name, ""))
-        words = len(text) / 2 if language in {"ja", "zh"} else len(text.split())
+        words = (
+            len(text) / CHARS_PER_WORD[language]
+            if language in CHARS_PER_WORD
+            else len(text.split())
+        )
         if words >= MIN_WORDS and asked[name] != answers[name] and begins[text] == 1:
             yield Question(text, name)
             if not (most := most - 1):
@@ -157,17 +169,40 @@ def _encode(model: Model, texts: Sequence[str]) -> Vectors:
     return Vectors(*(np.concatenate(each) for each in zip(*made, strict=True)))
 
 
+class Found(NamedTuple):
+    """The share of questions whose answer is among the first ten, also by source.
+
+    `rank`: the mean reciprocal rank.
+    """
+
+    share: float
+    rank: float
+    sources: Mapping[str, float]
+
+    def __str__(self) -> str:
+        sources = ", ".join(f"{name} {share:.1%}" for name, share in self.sources.items())
+        return f"{self.share:.1%} ({sources}; MRR {self.rank:.3f})"
+
+
 def share_found(
     searcher: Searcher, questions: Sequence[Question], urls: Mapping[str, str], language: str
-) -> tuple[float, float]:
-    """The share of questions whose answer is among the first ten, and the mean reciprocal rank."""
-    ranks = []
+) -> Found:
+    ranks: dict[str, list[float]] = {}
     for question in questions:
         hits = searcher.search(f"{question.text} lang:{language}", limit=FIRST).hits
-        names = [hit.url for hit in hits]
-        answer = urls[question.answer]
-        ranks.append(1 / (1 + names.index(answer)) if answer in names else 0.0)
-    return float(np.mean([rank > 0 for rank in ranks])), float(np.mean(ranks))
+        names, answer = [hit.url for hit in hits], urls[question.answer]
+        rank = 1 / (1 + names.index(answer)) if answer in names else 0.0
+        ranks.setdefault(question.answer.partition("/")[0], []).append(rank)
+    everything = [rank for some in ranks.values() for rank in some]
+    return Found(
+        _share(everything),
+        float(np.mean(everything)),
+        {name: _share(ranks[name]) for name in ranks},
+    )
+
+
+def _share(ranks: Sequence[float]) -> float:
+    return float(np.mean([rank > 0 for rank in ranks]))
 
 
 def compare(
@@ -175,42 +210,41 @@ def compare(
 ) -> list[tuple[float, float]]:
     """Print a row per pair of languages; return the shares by words, and with vectors."""
     shares = []
-    draw = random.Random(1)  # noqa: S311
-    vectors: dict[tuple[str, int], Any] = {}
-    for asked, answered in PAIRS:
-        if asked not in texts or answered not in texts:
+    for answered in options.answers.split(",") if options.answers else ASKED:
+        asking = [language for language in ASKED[answered] if language in texts]
+        if answered not in texts or not asking:
             continue
         both = usable(texts[answered], answered)
-        names = [name for name in both if name in texts[asked]]
+        names = [name for name in both if all(name in texts[language] for language in asking)]
         random.Random(2).shuffle(names)  # noqa: S311
-        names = names[: options.paragraphs]
-        chosen = {name: both[name] for name in names}
-        questions = [*questions_of(texts[asked], chosen, asked, options.questions)]
+        # The handbook is prose, and its paragraphs are less alike than those of the help.
+        names.sort(key=lambda name: not name.startswith("handbook"))
+        chosen = {name: both[name] for name in names[: options.paragraphs]}
         rows = [row_of(f"{answered}/{name}", text, answered) for name, text in chosen.items()]
         urls = {name: row["url"] for name, row in zip(chosen, rows, strict=True)}
         if options.more:
-            rows += others(texts, {*names}, answered, options.more, draw)
+            rows += others(texts, {*chosen}, answered, options.more)
         began_s = time.process_time()
-        key = (answered, len(rows))
-        if key not in vectors:
-            vectors.clear()  # pairs with one language of answers follow each other
-            vectors[key] = encoded(model, rows)
-        took_s = time.process_time() - began_s
+        vectors = encoded(model, rows)
+        took_ms = 1000 * (time.process_time() - began_s) / len(rows)
+        print(f"{answered}: {len(rows):,} paragraphs, {took_ms:.1f} ms of CPU per paragraph")
         with tempfile.TemporaryDirectory() as folder:
-            searcher = gossamer(rows, Path(folder), RankingConfig())
-            by_words = share_found(searcher, questions, urls, answered)
-            node = searcher.node
-            node.meanings = Meanings(model, vectors[key])
-            both_ways = share_found(Searcher(node, RankingConfig()), questions, urls, answered)
-        shares.append((by_words[0], both_ways[0]))
-        known = "" if {asked, answered} <= TRAINED else "  (not a language of the model)"
-        print(
-            f"{asked} → {answered}: {len(questions)} questions, {len(rows):,} paragraphs:"
-            f" words {by_words[0]:.1%} (MRR {by_words[1]:.3f}),"
-            f" with vectors {both_ways[0]:.1%} (MRR {both_ways[1]:.3f});"
-            f" {1000 * took_s / max(len(rows), 1):.1f} ms of CPU per paragraph{known}",
-            flush=True,
-        )
+            by_words = gossamer(rows, Path(folder), RankingConfig())
+            by_words.node.meanings = Meanings(model, vectors)
+            both_ways = Searcher(by_words.node, RankingConfig())
+            for asked in asking:
+                questions = [*questions_of(texts[asked], chosen, asked, options.questions)]
+                found = [
+                    share_found(searcher, questions, urls, answered)
+                    for searcher in (by_words, both_ways)
+                ]
+                shares.append((found[0].share, found[1].share))
+                known = "" if {asked, answered} <= TRAINED else " (not a language of the model)"
+                print(
+                    f"{asked} → {answered}, {len(questions)} questions: words {found[0]};"
+                    f" with vectors {found[1]}{known}",
+                    flush=True,
+                )
     return shares
 
 
@@ -219,12 +253,12 @@ def others(
     names: set[str],
     language: str,
     most: int,
-    draw: random.Random,
 ) -> list[dict[str, Any]]:
     """Paragraphs of other names, first in the language of the answers, that no question is about.
 
     They get the language of the answers, so that it does not shut them out.
     """
+    draw = random.Random(1)  # noqa: S311
     found: list[dict[str, Any]] = []
     for other in (language, *sorted(set(texts) - {language})):
         pool = [item for item in usable(texts[other], other).items() if item[0] not in names]
@@ -311,7 +345,7 @@ class TinyModel:
 def tiny_texts() -> dict[str, dict[str, str]]:
     return {
         language: {
-            str(number): f"{number} {generate_text(prose, f'{language}{number}', 2)}"
+            f"tiny/{number}": f"{number} {generate_text(prose, f'{language}{number}', 2)}"
             for number in range(40)
         }
         for language, prose in (("en", "en"), ("de", "de"))
@@ -327,6 +361,7 @@ def main() -> None:
     }
     options_of = Options(__doc__, **sizes)
     options_of.add_argument("--model", default="use", help="as semantic.model")
+    options_of.add_argument("--answers", help="languages of the answers, by default all")
     options = options_of.read()
     folder = collection(options, "cross")
     if folder is None:

@@ -51,6 +51,6 @@ def test_a_page_without_text_has_its_title() -> None:
 
 
 def test_the_first_passages_are_kept() -> None:
-    text = "\n".join(f"line {number} " + "word " * 90 for number in range(1_000))
+    text = "\n".join(f"line {number} " + "word " * 40 for number in range(1_000))
     found = passages_of("title", text, 3)
     assert [passage.split()[:2] for passage in found] == [["title"], ["line", "0"], ["line", "1"]]

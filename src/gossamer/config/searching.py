@@ -91,8 +91,8 @@ class SemanticConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     model: Line = ""
     """Model whose vectors of passages are indexed and searched beside the words: `use`, or one of
     an installed plugin (docs/plugins.md); empty: none."""
-    passages: Annotated[int, Meta(ge=1, le=10_000)] = 16
-    """Maximum passages per page that get a vector, its first ones; one has some 80 words."""
+    passages: Annotated[int, Meta(ge=1, le=10_000)] = 32
+    """Maximum passages per page that get a vector, its first ones; one has some 40 words."""
 
 
 class PostingsConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

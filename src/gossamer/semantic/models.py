@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "gossamer.encoders"
 BUILT_IN = "use"
 MAX_DIMENSION = 16_384
-FORMAT = 1
+FORMAT = 2
 """Increment whenever the passages or the files of vectors change; all are then made again."""
 MAX_QUERY_CHARS = 500
 """Of a query, so many characters are encoded. A longer one is about more than one thing."""

@@ -1,7 +1,7 @@
 """The passages of a page: pieces of its main text that are about one thing each.
 
 A vector of a whole page would be a mean of all that it says. So lines are joined to passages of
-some 80 words, longer ones are cut, and each passage gets a vector. The title is one, too: many
+some 40 words, longer ones are cut, and each passage gets a vector. The title is one, too: many
 questions are titles.
 
 A page has at most `semantic.passages` passages: the first ones, as pages say first what they are
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TITLE_CHARS = 300
-WIDTH = 500
+WIDTH = 250
 """The width of a full passage. It ends at the end of a line, of a sentence, or at a space."""
 MIN_WIDTH = 12
 """Less text than this is about nothing, unless it is the title."""
