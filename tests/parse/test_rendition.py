@@ -114,6 +114,16 @@ def test_other_formats_are_rendered_by_their_text() -> None:
     assert [each.path for each in page.rendition.passages] == [("One", "Two")]
 
 
+@pytest.mark.parametrize("tag", ['div class="note"', "aside"])
+def test_headings_of_notes_do_not_reach_beyond_them(tag: str) -> None:
+    note = f"<{tag}><h3>Note</h3><p>{PROSE * 4}</p></{tag.split(maxsplit=1)[0]}>"
+    page = parse(f"<title>t</title><h2>A</h2><p>{PROSE}</p>{note}<p>{PROSE}</p><p>{PROSE}</p>")
+    assert page.rendition is not None
+    paths = [each.path for each in page.rendition.passages]
+    assert paths == [("t", "A"), ("t", "A", "Note"), ("t", "A")]
+    assert page.rendition.markdown.count("### Note") == 1
+
+
 def test_nothing_is_rendered_unless_it_is_wanted() -> None:
     assert parse(f"<p>{PROSE}", Rules()).rendition is None
 

@@ -51,7 +51,16 @@ class Table(NamedTuple):
     rows: list[list[list[Block]]]
 
 
-Block = Paragraph | Heading | Code | Quote | Items | Table
+class Inset(NamedTuple):
+    """The beginning or the end of a note within a section, whose headings do not reach beyond it.
+
+    It has no text.
+    """
+
+    begins: bool
+
+
+Block = Inset | Paragraph | Heading | Code | Quote | Items | Table
 
 
 def plain(runs: list[Run]) -> str:

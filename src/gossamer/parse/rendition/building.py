@@ -16,6 +16,7 @@ from gossamer.parse.rendition.blocks import (
     STRONG,
     Code,
     Heading,
+    Inset,
     Items,
     Paragraph,
     Quote,
@@ -44,6 +45,11 @@ _STYLES: Final = {
     **dict.fromkeys(("em", "i"), EMPHASIS),
     **dict.fromkeys(("code", "kbd", "samp", "tt"), CODE),
 }
+_INSETS: Final = frozenset(("aside", "details", "div"))
+_NOTE: Final = re.compile(
+    r"\b(?:admonition|callout|caution|danger|hint|important|note|sidebar|tip|warning)\b"
+)
+"""Classes of notes, tips and warnings."""
 _NUMBER: Final = re.compile(r"\s*(\d{1,9})\s*")
 _FRAGMENT: Final = re.compile(r"[^\s<>]{1,200}")
 _LINKED: Final = frozenset(("http", "https", "mailto", "ftp"))
@@ -57,6 +63,7 @@ class _Ending(Enum):
     HEADING = auto()
     CODE = auto()
     FRAME = auto()
+    INSET = auto()
 
 
 class _Frame(NamedTuple):
@@ -128,6 +135,10 @@ class _Builder:
             self._href = self._link(attributes.get("href"))
         elif tag == "img":
             self._add_image(attributes, line)
+        elif tag in _INSETS and len(self._frames) == 1 and _is_inset(tag, attributes):
+            self._flush()
+            self._blocks().append(Inset(begins=True))
+            ending = _Ending.INSET
         elif tag in _FRAMED or tag in _PARAGRAPHS:
             self._flush()
             framed = self._open_frame(tag, attributes)
@@ -145,6 +156,9 @@ class _Builder:
                 self._end_heading()
             case _Ending.FRAME:
                 self._close_frame()
+            case _Ending.INSET:
+                self._flush()
+                self._blocks().append(Inset(begins=False))
             case _Ending.PARAGRAPH:
                 self._flush()
         self._style, self._href = style, href
@@ -298,6 +312,10 @@ _BLOCKS: Final = """address article aside body caption center dd details dialog 
 _PARAGRAPHS: Final = frozenset(_BLOCKS.split())
 """Elements that begin and end paragraphs."""
 _FRAMED: Final = _LISTS | {"blockquote", "caption", "dd", "dt", "li", "table", "td", "th", "tr"}
+
+
+def _is_inset(tag: str, attributes: dict[str, str | None]) -> bool:
+    return tag != "div" or _NOTE.search((attributes.get("class") or "")[:200]) is not None
 
 
 def _fits(tag: str, around: str) -> bool:

@@ -10,6 +10,7 @@ from gossamer.parse.rendition.blocks import (
     CODE,
     Code,
     Heading,
+    Inset,
     Items,
     Paragraph,
     Quote,
@@ -77,20 +78,24 @@ def _kind_of_list(block: Block) -> str:
 
 
 def _block(block: Block, bullets: str) -> list[str]:
+    lines: list[str] = []
     match block:
         case Paragraph(runs):
-            return _paragraph(runs)
+            lines = _paragraph(runs)
         case Heading(level, runs):
             text = inline(runs, " ")
-            return [f"{'#' * level} {escape_closing(text)}"] if text else []
+            lines = [f"{'#' * level} {escape_closing(text)}"] if text else []
         case Code(text, language):
-            return _fenced(text, language)
+            lines = _fenced(text, language)
         case Quote(inner):
-            return [f"> {line}" if line else ">" for line in _lines(inner)]
+            lines = [f"> {line}" if line else ">" for line in _lines(inner)]
         case Items():
-            return _items(block, bullets)
+            lines = _items(block, bullets)
         case Table(rows):
-            return list(_table(rows)) if any(map(any, rows)) else []
+            lines = list(_table(rows)) if any(map(any, rows)) else []
+        case Inset():
+            pass
+    return lines
 
 
 def _paragraph(runs: Sequence[Run]) -> list[str]:

@@ -18,6 +18,7 @@ import xxhash
 from gossamer.parse.rendition.blocks import (
     Code,
     Heading,
+    Inset,
     Items,
     Paragraph,
     Quote,
@@ -60,6 +61,7 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str, s
     """Yield path, fragment and text of each passage."""
     above: list[tuple[int, str]] = []
     fragment = ""
+    around: list[tuple[list[tuple[int, str]], str]] = []  # the headings outside of open insets
     section: list[Block] = []
 
     def texts() -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -75,8 +77,14 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str, s
                 above.pop()
             above.append((block.level, plain(block.runs)[:MAX_HEADING_CHARS]))
             fragment = block.fragment
-        else:
+        elif not isinstance(block, Inset):
             section.append(block)
+        elif block.begins:
+            around.append((above.copy(), fragment))
+        elif around and (outside := around.pop())[0] != above:
+            yield from texts()
+            section = []
+            above, fragment = outside
     yield from texts()
 
 
