@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.index.format.analysis import ANALYZED_AS, OTHER, STEMMERS, index_language_of
+from gossamer.index.format.analysis import ANALYZED_AS, OTHER, STEMMERS
 from gossamer.index.format.layout import FIRST
 from gossamer.links import domains
 from gossamer.state import lsm, unread
@@ -187,9 +187,10 @@ def host_languages(
 
 def index_language(language: Column) -> Column:
     """The language of the index for pages in a language (index/format/analysis.py)."""
-    known = {each: index_language_of(each) for each in (*STEMMERS, *ANALYZED_AS)}
-    names = F.create_map(*(F.lit(each) for pair in known.items() for each in pair))
-    return F.coalesce(names[language], F.lit(OTHER))
+    known = F.when(language.isin(*sorted(STEMMERS)), language)
+    for name, other in ANALYZED_AS.items():
+        known = known.when(language == name, F.lit(other))
+    return known.otherwise(F.lit(OTHER))
 
 
 def first_tier_rank(
