@@ -34,7 +34,7 @@ OURS = [
     *(
         f"{folder}/{ATTEMPT}/{PARQUET}"
         for folder in FOLDERS
-        if folder not in {"warc", "index", "graph", "ranked_nodes"}
+        if folder not in {"warc", "index", "vectors", "graph", "ranked_nodes"}
     ),
     f"postings/{ATTEMPT}/0000-of-0008-{PARQUET}",
     f"numbered/{ATTEMPT}/0007-{PARQUET}",
@@ -66,6 +66,7 @@ OURS = [
     f"index/{ATTEMPT}/0001.7-0123abcd/en/.managed.json",
     f"index/{ATTEMPT}/0001.7-0123abcd/en/.tantivy-writer.lock",
     f"index/{ATTEMPT}/0001.7-0123abcd/en/.tmpA1b2C3",
+    f"vectors/{ATTEMPT}/0001.{HEX32[:16]}-0123abcd/en/00000012.vec",
 ]
 THEIRS = [
     "pages/index.tsx",

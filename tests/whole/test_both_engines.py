@@ -61,6 +61,7 @@ FEWEST_ROWS = {
     "filter_rules": 1,
     "marks": 2 * MARKED,
     "unparsed": 0,  # as no parser is killed
+    "embedded": 0,  # as there is no model
     "habits": 0,  # as no page is visited twice, but in test_visits_teach_the_same
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
