@@ -8,6 +8,7 @@ import pytest
 
 from gossamer.api.documents import CrawlDocuments
 from gossamer.errors import UsageError
+from gossamer.serve import documents as serve_documents
 from tests.support.search_server import serving
 from tests.support.stored_rounds import HOME, Fetched
 from tests.support.stored_web import put_pages, put_rows, store_and_parse
@@ -136,3 +137,13 @@ def test_an_llms_txt_lists_the_pages_that_may_be_shown(work: Workspace) -> None:
     ]
     assert MARKDOWN in "".join(documents.llms_txt("example.org", full=True))
     assert not list(documents.all("example.net"))
+
+
+def test_an_llms_txt_is_made_without_parsing(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(serve_documents, "standing_parser")
+    documents = CrawlDocuments(work)
+    assert "A page" in "".join(documents.llms_txt("example.org"))
+    with pytest.raises(NameError):
+        "".join(documents.llms_txt("example.org", full=True))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gossamer.errors import UsageError
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.documents import Documents
-from gossamer.serve.llms_txt import Entry, llms_full_txt, llms_txt
+from gossamer.serve.llms_txt import llms_full_txt, llms_txt
 from gossamer.serve.stored_copy import Refusal
 from gossamer.state.lookup import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gossamer.serve.documents import Document
     from gossamer.state.workspace import Workspace
+
+Found = TypeVar("Found")
 
 
 class CrawlDocuments:
@@ -43,20 +45,20 @@ class CrawlDocuments:
 
         Pages that must not be shown are left out.
         """
-        with self._work.errors():
-            for url in self._urls(site):
-                found = self._documents.find(url)
-                if not isinstance(found, Refusal):
-                    yield found
+        return self._each(self._documents.find, site)
 
     def llms_txt(self, site: str, *, full: bool = False) -> Iterator[str]:
         """Yield the pieces of the llms.txt of a host, or of its llms-full.txt."""
-        documents = self.all(site)
         if full:
-            return llms_full_txt(site, documents)
-        return llms_txt(
-            site, (Entry(each.url, each.title or "", each.description or "") for each in documents)
-        )
+            return llms_full_txt(site, self.all(site))
+        return llms_txt(site, self._each(self._documents.entry, site))
+
+    def _each(self, find: Callable[[str], Found | Refusal], site: str) -> Iterator[Found]:
+        with self._work.errors():
+            for url in self._urls(site):
+                found = find(url)
+                if not isinstance(found, Refusal):
+                    yield found
 
     def _urls(self, site: str) -> Iterator[str]:
         from pyspark.sql import functions as F

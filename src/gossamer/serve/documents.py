@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from cachetools import LRUCache
@@ -20,10 +20,13 @@ from gossamer.parse.page_rules import rules_of
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
 from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
+from gossamer.serve.llms_txt import Entry
 from gossamer.serve.stored_copy import Copy, Refusal, find_copy
 from gossamer.storage.warc import WarcReader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gossamer.parse.parsed_page import Rules
     from gossamer.search.page_info import PageInfo
     from gossamer.state.workspace import Workspace
@@ -59,6 +62,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance
 
 
+class _Stored(NamedTuple):
+    """What the crawl has of a page that may be shown: its body, and its row of documents."""
+
+    copy: Copy
+    provenance: Provenance
+    described: Mapping[str, Any]
+
+
 class Documents:
     """Makes documents of stored pages. Safe to use from several threads; one parses at a time."""
 
@@ -72,16 +83,10 @@ class Documents:
 
     def find(self, url: str) -> Document | Refusal:
         """The document of a URL in normal form, or why there is none. Raises StoreError."""
-        copy = find_copy(self._work, self._pages, url)
-        captured = self._pages.capture(url)
-        if isinstance(copy, Refusal):
-            return copy
-        if captured is None or captured.document is None:
-            return Refusal(404, "The crawl has stored no copy of this page.")
-        if (why := _objection(captured.document)) is not None:
-            return Refusal(403, why)
-        digest = captured.response["digest"] or ""
-        provenance = Provenance(copy.file, copy.offset, digest, copy.fetched_ms)
+        stored = self._stored(url)
+        if isinstance(stored, Refusal):
+            return stored
+        copy, provenance, _ = stored
         with self._guard:
             kept = self._kept.get(provenance)
             if kept is not None and kept.url == url:
@@ -94,6 +99,27 @@ class Documents:
             with self._guard:
                 self._kept[provenance] = document
         return document
+
+    def entry(self, url: str) -> Entry | Refusal:
+        """The line about a URL in an llms.txt, if it has a document, which is not made for it."""
+        stored = self._stored(url)
+        if isinstance(stored, Refusal):
+            return stored
+        described = stored.described
+        return Entry(url, described["title"] or "", described["description"] or "")
+
+    def _stored(self, url: str) -> _Stored | Refusal:
+        copy = find_copy(self._work, self._pages, url)
+        captured = self._pages.capture(url)
+        if isinstance(copy, Refusal):
+            return copy
+        if captured is None or captured.document is None:
+            return Refusal(404, "The crawl has stored no copy of this page.")
+        if (why := _objection(captured.document)) is not None:
+            return Refusal(403, why)
+        digest = captured.response["digest"] or ""
+        provenance = Provenance(copy.file, copy.offset, digest, copy.fetched_ms)
+        return _Stored(copy, provenance, captured.document)
 
     @cached_property
     def _rules(self) -> Rules:
@@ -115,7 +141,7 @@ class Documents:
         )
 
 
-def _objection(document: dict[str, object]) -> str | None:
+def _objection(document: Mapping[str, Any]) -> str | None:
     """Why a page must not be read by programs, or None."""
     if document["noindex"]:
         return "This page asks not to be found (noindex)."
