@@ -20,7 +20,6 @@ from gossamer.parse.page_rules import rules_of
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
 from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
-from gossamer.serve.llms_txt import Entry
 from gossamer.serve.stored_copy import Copy, Refusal, find_copy
 from gossamer.storage.warc import WarcReader
 
@@ -60,6 +59,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
     """Whether text is missing, because the page is longer than a limit or came incomplete."""
     provenance: Provenance
+
+
+class Entry(NamedTuple):
+    """What an llms.txt says of a page."""
+
+    url: str
+    title: str
+    note: str = ""
 
 
 class _Stored(NamedTuple):

@@ -6,24 +6,16 @@ llms-full.txt has the pages themselves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gossamer.parse.rendition.escaping import escape, escape_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gossamer.serve.documents import Document
+    from gossamer.serve.documents import Document, Entry
 
 MAX_NOTE_CHARS = 200
-
-
-class Entry(NamedTuple):
-    """A page in llms.txt."""
-
-    url: str
-    title: str
-    note: str = ""
 
 
 def llms_txt(site: str, entries: Iterable[Entry]) -> Iterator[str]:

@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 import gossamer
 from gossamer.search.messages import Question
-from gossamer.serve.llms_txt import Entry, llms_txt
+from gossamer.serve.documents import Entry
+from gossamer.serve.llms_txt import llms_txt
 from gossamer.serve.stored_copy import Refusal
 from gossamer.serve.web import responses
 from gossamer.serve.web.expensive_responses import Guard
