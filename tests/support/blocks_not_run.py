@@ -51,5 +51,6 @@ COMMANDS = {
     r"^gossamer graph import ": "needs a graph of that name",
     r"^gossamer duplicates disable ": "needs a rule of that name",
     r"^gossamer embed ": "needs a model: tests/semantic/",
+    r"^gossamer mcp (?!.* --new-token)": "talks to a client: tests/serve/test_mcp.py",
 }
 """By a pattern of them."""

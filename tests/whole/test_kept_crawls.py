@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer import __version__
+from gossamer.index.format.layout import part_key
 from tests.support.command_line import gossamer, lent, standing_parsers
 from tests.support.kept_crawl import FORMATS, PAGES, SEED, unpack
 from tests.support.loopback import loopback, page
@@ -25,6 +26,11 @@ def titles(crawl: Path, *words: str) -> set[str]:
     return {hit["title"] for hit in found["hits"]}
 
 
+def is_index_outdated(crawl: Path) -> bool:
+    """Whether a later version has changed the format of the index, which it derives again."""
+    return any(part_key(path) is None for path in (crawl / "index").glob("*/*/*/meta.json"))
+
+
 def test_this_version_keeps_one() -> None:
     assert f"{__version__}.tar.xz" in {path.name for path in KEPT}
 
@@ -36,6 +42,12 @@ def test_a_crawl_of_a_release_is_read_and_continued(
 ) -> None:
     with loopback() as server, lent(engine), standing_parsers():
         crawl = unpack(archive, tmp_path, server.address)
+        if is_index_outdated(crawl):
+            for command in (("check", crawl), ("search", crawl, "spring")):
+                said = gossamer(*command, code=1).stderr
+                assert "the format of another version" in said
+                assert "build it again: gossamer index" in said
+            gossamer("index", crawl)
         assert gossamer("check", crawl).stderr == ""
         assert titles(crawl, "spring") == {"Apples"}
         assert titles(crawl, "birne", "lang:de") == {"Birnen"}

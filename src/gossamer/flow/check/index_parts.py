@@ -44,11 +44,21 @@ class Part(NamedTuple):
 
 
 def differing(work: Workspace) -> Iterator[Finding]:
-    """The parts of the index that do not hold what `indexed` lists."""
+    """The parts of the index that do not hold what `indexed` lists.
+
+    A search refuses an index of another version, and the next harvest builds it again.
+    """
     held: dict[Key, list[File]] = {}
+    outdated = []
     for file in work.store.listed("index"):
         if (key := part_key(file.path)) is not None:
             held.setdefault(key, []).append(file)
+        else:
+            outdated.append(file.path)
+    if outdated:
+        what = "files have the format of another version (build it again: gossamer index)"
+        yield Finding("index", what, len(outdated), outdated[0])
+        return
     rows = work.read("indexed").select("shard", "index_language").distinct().collect()
     keys = sorted(held.keys() | {(row.shard, row.index_language) for row in rows})
     parts = [Part(key, work.root, tuple(held.get(key, ()))) for key in keys]
