@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import Question
     from gossamer.search.results import Results
 
-HIT_BYTES = 310
+HIT_BYTES = 340
 """Memory of a hit without its strings: the structure, its numbers, and the slots of lists."""
 ANSWER_BYTES = 1_200
 """Memory of an answer and its question without the hits."""
