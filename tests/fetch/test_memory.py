@@ -15,7 +15,7 @@ pytestmark = pytest.mark.server
 @pytest.mark.parametrize(
     ("pages", "hosts", "tasks"),
     [
-        pytest.param(20_000, 50, 4, marks=pytest.mark.slow, id="briefly"),
+        pytest.param(40_000, 50, 4, marks=pytest.mark.slow, id="briefly"),
         pytest.param(100_000, 500, 1, marks=pytest.mark.long, id="within-a-task"),
         pytest.param(40_000, 200, 20, marks=pytest.mark.long, id="from-task-to-task"),
     ],
