@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from cachetools import LRUCache
 
-from gossamer.errors import MissingFile
 from gossamer.parse.page_rules import rules_of
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
 from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
-from gossamer.serve.stored_copy import Copy, Refusal, find_copy
-from gossamer.storage.warc import WarcReader
+from gossamer.serve.stored_copy import Copy, Refusal, find_copy, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,14 +132,7 @@ class Documents:
         return msgspec.structs.replace(rules, renders=True, max_links=0)
 
     def _parse(self, copy: Copy) -> ParsedPage:
-        path = f"{self._work.root}/{copy.file}"
-        try:
-            with WarcReader(path) as reader:
-                record = reader.at(copy.offset)
-        except OSError:
-            record = None
-        if record is None:
-            raise MissingFile(path, f"no complete record at byte {copy.offset}")
+        record = read_record(self._work.root, copy)
         fetched = datetime.fromtimestamp(copy.fetched_ms / 1000, UTC)
         return standing_parser(self._rules).parse(
             Page(copy.url, record.headers, record.body, fetched)

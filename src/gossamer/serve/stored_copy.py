@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from gossamer.search.page_info import Capture, PageInfo
     from gossamer.state.workspace import Workspace
+    from gossamer.storage.warc import StoredResponse
 
 MAX_COPY_BYTES = 16 << 20
 MARKUP = frozenset(("text/html", "application/xhtml+xml"))
@@ -149,8 +150,8 @@ def _copy_kind(content_type: str | None, charset: str | None) -> Kind:
     return "markup" if content_type in MARKUP else "text"
 
 
-def read_body(root: str, copy: Copy) -> bytes:
-    """The body of a copy as it was fetched. Raises MissingFile."""
+def read_record(root: str, copy: Copy) -> StoredResponse:
+    """The response of a copy as it was fetched. Raises MissingFile."""
     path = f"{root}/{copy.file}"
     try:
         with WarcReader(path) as reader:
@@ -159,7 +160,12 @@ def read_body(root: str, copy: Copy) -> bytes:
         record = None
     if record is None:
         raise MissingFile(path, f"no complete record at byte {copy.offset}")
-    return record.body
+    return record
+
+
+def read_body(root: str, copy: Copy) -> bytes:
+    """The body of a copy as it was fetched. Raises MissingFile."""
+    return read_record(root, copy).body
 
 
 def copy_body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
