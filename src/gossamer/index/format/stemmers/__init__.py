@@ -2,10 +2,9 @@
 
 A light stemmer removes the endings of inflection: of number, case, gender, article and person
 (Savoy, "Light stemming approaches for the French, Portuguese, German and Hungarian languages",
-SAC 2006).
-In Slavic languages, nouns of verbs and of qualities lose their endings, too: who seeks `zobrazit`
-(display) means `zobrazení`. A stemmer is a function of a normalised word in small letters, which
-returns its stem.
+SAC 2006). In Slavic languages, nouns made of verbs and adjectives lose their endings, too: a search
+for `zobrazit` (to display) should find `zobrazení`. A stemmer is a function of a normalised word in
+lower case, which returns its stem.
 
 suffixes.py   how endings are removed
 slavic.py     Bulgarian, Croatian and Serbian, Czech, Polish, Slovak, Slovenian, Ukrainian, …
