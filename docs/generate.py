@@ -12,7 +12,7 @@ import msgspec
 
 from gossamer.config import Config
 from gossamer.config.fetching import HOSTS
-from gossamer.config.searching import NODE
+from gossamer.config.searching import NODE, ORIGIN
 from gossamer.config.settings_table import LINE, SITE_PATH
 from gossamer.tables import DATASETS, Dataset
 from gossamer.tables.outcomes import OUTCOMES
@@ -26,6 +26,7 @@ PATTERNS = {
     LINE: "one line",
     HOSTS: "`[scheme://]host[:port]`",
     NODE: "`host:port`",
+    ORIGIN: "`scheme://host[:port]` or `*`",
     SITE_PATH: "like `/find`, without a `/` at the end",
 }
 BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "pattern": "matches", "max_length": "≤"}

@@ -93,7 +93,7 @@ def test_whatever_is_asked_is_answered_as_described(
 def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     told: dict[str, Any] = client.get("/api/openapi.json").json()
     assert told["openapi"].startswith("3.1")
-    paths = {"/api/search", "/api/complete", "/api/page", "/api/status", "/health"}
+    paths = {"/api/search", "/api/complete", "/api/instant", "/api/page", "/api/status", "/health"}
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/graph/{kind}" for kind in kinds}
     paths |= {"/api/document", "/api/sections", "/api/sections/domains"}
@@ -119,7 +119,7 @@ def test_limits_that_are_described_hold(client: httpx.Client) -> None:
         for parameter in operation.parameters
         if parameter.name == "limit"
     ]
-    assert len(limits) == 9
+    assert len(limits) == 10
     for operation, most in limits:
         asked = ASKED | _urls(operation) | {"limit": most}
         assert client.get(operation.path, params=asked).status_code == 200

@@ -290,7 +290,7 @@ BY_PATH = re.compile(
 SEAM = {
     *("engine/small/files", "parse/page_rules", "rules/filter_rules/crawl_rules"),
     *("state/settings_file", "storage/local_copies", "storage/local_backend", "storage/parquet"),
-    *("search/synonyms", "serve/web/mcp_route"),
+    *("search/synonyms", "serve/web/token_gate"),
 }
 """The seam itself, the embedded engine, which gets paths on this machine only, and modules that
 open files which are no part of a crawl."""

@@ -11,6 +11,11 @@ from gossamer.config.settings_table import SITE_PATH, Line, Share, Table, Timeou
 _PORT = r"(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 NODE = rf"^[^\s/\x00-\x1f\x7f]+:{_PORT}\Z"
 
+ORIGIN = (
+    r"^(?:\*|(?!https://[^/]*:443\Z|http://[^/]*:80\Z)"
+    rf"https?://(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::{_PORT})?)\Z"
+)
+
 UNIX = "unix"
 """The address of all clients of a Unix socket."""
 Proxy = Annotated[str, Meta(pattern=rf"^(?:{UNIX}|[0-9a-fA-F.:]+(?:/\d{{1,3}})?)\Z")]
@@ -140,14 +145,18 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """File (PEM) with the key of node_certificate, readable by its owner only."""
     node_authority: Line = ""
     """File (PEM) with the certificate of the authority that has signed all these certificates."""
+    origins: tuple[Annotated[str, Meta(pattern=ORIGIN)], ...] = ()
+    """Other sites whose pages may read `/api/` in browsers, for `embed.js`, as origins such as
+    `https://www.example.org`; `*`: any site (docs/front-ends.md)."""
     mcp: bool = True
-    """Serve tools for language models at `/mcp`, if the extra `mcp` is installed: to programs on
-    this machine or, with `mcp_tokens`, to whoever has a token (docs/agents.md)."""
+    """Serve tools for language models at `/mcp`, if the extra `mcp` is installed, and searches for
+    Open WebUI at `/open-webui`: to programs on this machine or, with `mcp_tokens`, to whoever has a
+    token (docs/agents.md)."""
     mcp_tokens: Line = ""
-    """File with the tokens for `/mcp`, one per line, as a name and a hash: `gossamer mcp
-    --new-token` makes them. It is read again when it has changed."""
+    """File with the tokens for `/mcp` and `/open-webui`, one per line, as a name and a hash:
+    `gossamer mcp --new-token` makes them. It is read again when it has changed."""
     mcp_calls_per_minute: Annotated[int, Meta(ge=1, le=100_000)] = 120
-    """Requests to `/mcp` per token and minute; half of them may come at once."""
+    """Requests to these two per token and minute; half of them may come at once."""
     deadline_s: Timeout = 2
     """Seconds that a search process may take for one step of a search; after that, results are
     returned without those of this process."""

@@ -11,6 +11,7 @@
     /sections?domain=&section=&colour=&offset=  what a section holds, and rules that refuse it
     /api/search?q=&offset=&limit=      search.results.Results as JSON
     /api/complete?q=      completions of a query that is being typed
+    /api/instant?q=&site=&limit=       results for a query that is being typed
     /api/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
     /api/graph/outlinks?url=&offset=&limit=     pages to which a page links; hosts=1: of a host
     /api/graph/inlinks?url=&offset=&limit=      pages that link to it, with anchor texts
@@ -23,6 +24,8 @@
     /api/status           status.overview as JSON
     /api/openapi.json     the description of the API
     /suggest?q=           completions in the form that browsers expect
+    /embed.js             a search box for other sites, which shows /api/instant
+    /open-webui           POST: the search as Open WebUI asks for it
     /metrics              counts and latencies for Prometheus
     /opensearch.xml       lets browsers add Gossamer as a search engine
     /robots.txt           keeps crawlers off everything but the search box
@@ -34,6 +37,11 @@ scripts but our files. Errors of the API are problem details (RFC 9457).
 
     app.py                  the application: routes and middleware
     search_routes.py        the search box, results and completions, and how browsers add it
+    embed_routes.py         the search box for other sites, and instant results
+    open_webui_route.py     the search for Open WebUI
+    mcp_route.py            tools for language models
+    token_gate.py           who may use the two routes before
+    cors.py                 which other sites may read the API in browsers
     page_routes.py          what the crawl knows about a page
     graph_routes.py         the link graph
     copy_routes.py          stored copies and images

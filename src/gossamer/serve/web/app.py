@@ -29,13 +29,16 @@ from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.compression import Compression
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
 from gossamer.serve.web.copy_routes import Copying
+from gossamer.serve.web.cors import Cors
 from gossamer.serve.web.document_routes import Documenting
+from gossamer.serve.web.embed_routes import Embedding
 from gossamer.serve.web.expensive_responses import KEPT_S
 from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.host_names import KnownNames
 from gossamer.serve.web.mcp_route import McpEndpoint
 from gossamer.serve.web.metrics import Metrics
+from gossamer.serve.web.open_webui_route import OpenWebui
 from gossamer.serve.web.paced_sending import Sending
 from gossamer.serve.web.page_routes import Paging
 from gossamer.serve.web.problem import HANDLERS, busy_problem
@@ -44,6 +47,7 @@ from gossamer.serve.web.search_routes import Searching
 from gossamer.serve.web.section_routes import Sectioning
 from gossamer.serve.web.site_path import behind_proxies
 from gossamer.serve.web.status_routes import Status
+from gossamer.serve.web.token_gate import TokenGate
 from gossamer.state.lookup import Lookup
 from gossamer.status.overview import CrawlWatch
 
@@ -119,15 +123,17 @@ def app(
     watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     contexts = [elsewhere.watch] if elsewhere else []
-    mcp_routes: list[Route] = []
+    model_routes: list[Route] = []
     if config.mcp:
-        tools = McpEndpoint(work, Toolbox(work, pages, documents, front), refused)
+        gate = TokenGate(work, refused)
+        tools = McpEndpoint(Toolbox(work, pages, documents, front), gate)
         contexts.append(tools.lifespan)
-        mcp_routes = tools.routes()
+        model_routes = [*tools.routes(), *OpenWebui(front, gate).routes()]
     routed = Starlette(
         lifespan=lambda _: _within(contexts),
         routes=[
             *Searching(work, front).routes(),
+            *Embedding(front).routes(),
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
@@ -137,7 +143,7 @@ def app(
             *metrics.routes(),
             *openapi.ROUTES,
             *robots_route.ROUTES,
-            *mcp_routes,
+            *model_routes,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers=HANDLERS | {Busy: partial(busy_problem, refused)},
@@ -145,7 +151,8 @@ def app(
     known = KnownNames(routed, [*OWN_NAMES, config.host, *config.names])
     sent = Sending(Compression(known), refused)
     limited = Limits(sent, clients, config.requests_per_address, refused)
-    return metrics.around(Headers(limited))  # outermost, so that errors have them too
+    readable = Cors(limited, config.origins)
+    return metrics.around(Headers(readable))  # outermost, so that errors have them too
 
 
 @asynccontextmanager

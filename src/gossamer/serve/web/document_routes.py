@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from email.utils import formatdate
-from html import unescape
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("json", "markdown")
 MARKDOWN = "text/markdown"
-MAX_SITE_CHARS = 255
 MAX_LISTED = 1_000
 """Pages in an llms.txt over HTTP; `gossamer export` writes all."""
 DOCUMENT_HEADERS = {
@@ -74,12 +72,15 @@ class Documenting:
         return Response(body, headers=headers, media_type=media_type)
 
     async def listing(self, request: Request) -> Response:
-        site = request.query_params.get("site", "")[:MAX_SITE_CHARS].strip().lower()
-        if not site or any(each.isspace() or each in '"()' for each in site):
+        site = responses.site_parameter(request).lower()
+        if not site:
             raise HTTPException(400, f"site is missing: {request.scope['path']}?site=example.org")
         question = Question(f"site:{site}", 0, MAX_LISTED)
         found = await self._front.search(question, client_of(request.scope))
-        entries = (Entry(hit.url, hit.title, plain_snippet(hit.snippet)) for hit in found.hits)
+        entries = (
+            Entry(hit.url, hit.title, "".join(responses.snippet_parts(hit.snippet)))
+            for hit in found.hits
+        )
         text = "".join(llms_txt(site, entries))
         return Response(text, headers=DOCUMENT_HEADERS, media_type=MARKDOWN)
 
@@ -89,11 +90,6 @@ def encoded(document: Document, form: str) -> tuple[bytes, str]:
     if form == "json":
         return msgspec.json.encode(document), "application/json"
     return document.markdown.encode("utf-8", "replace"), MARKDOWN
-
-
-def plain_snippet(html: str) -> str:
-    """The text of a snippet, which is HTML with its matches in <b>."""
-    return unescape(html.replace("<b>", "").replace("</b>", ""))
 
 
 def _unless_known(request: Request, answer: Response) -> Response:

@@ -22,7 +22,14 @@ from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
 from gossamer.serve.documents import Document
-from gossamer.serve.web import graph_routes, page_routes, responses, search_routes, section_routes
+from gossamer.serve.web import (
+    embed_routes,
+    graph_routes,
+    page_routes,
+    responses,
+    search_routes,
+    section_routes,
+)
 from gossamer.serve.web.document_routes import FORMATS, MARKDOWN
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.site_path import root_of
@@ -127,6 +134,35 @@ OPERATIONS = (
         "Completions of a query that is being typed.",
         Completions,
         (Parameter("q", "the text typed so far", {"type": "string"}, required=True),),
+        (400, 414, 429, 503),
+    ),
+    Operation(
+        "/api/instant",
+        "instant",
+        "Results for a query that is being typed: with its last word as typed, and completed.",
+        embed_routes.Instant,
+        (
+            Parameter("q", "the text typed so far", {"type": "string"}, required=True),
+            Parameter(
+                "site",
+                "only pages of this host or domain, or below this address",
+                {
+                    "type": "string",
+                    "pattern": r'^[^\s"()]*$',
+                    "maxLength": responses.MAX_SITE_CHARS,
+                },
+            ),
+            Parameter(
+                "limit",
+                "maximum number of results",
+                _count(0, embed_routes.MAX_SHOWN, embed_routes.SHOWN),
+            ),
+            Parameter(
+                "language",
+                "language whose pages are preferred; the default is the first of Accept-Language",
+                {"type": "string"},
+            ),
+        ),
         (400, 414, 429, 503),
     ),
     Operation(

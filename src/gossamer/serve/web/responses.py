@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from gossamer.search.page_info import PageInfo
 
 MAX_NUMBER_DIGITS = 9
+MAX_SITE_CHARS = 500
 _LANGUAGE = re.compile(r"[a-z]{2}(?![a-z])")
+_MATCH = re.compile("</?b>")
 _FRESH = {"cache-control": "no-store"}
 
 
@@ -61,6 +64,14 @@ def address_parameter(request: Request, pages: PageInfo) -> str:
     return normal
 
 
+def site_parameter(request: Request) -> str:
+    """The parameter `site`, a value of the filter `site:`, or "". Raises HTTPException."""
+    site = request.query_params.get("site", "")
+    if len(site) > MAX_SITE_CHARS or any(each.isspace() or each in '"()' for each in site):
+        raise HTTPException(400, "site must be a host or domain, or an address of one with a path")
+    return site
+
+
 def flag(request: Request, name: str) -> bool:
     """Whether a parameter is 1 or true. Raises HTTPException if it is not a Boolean."""
     return choice_parameter(request, name, ("0", "1", "false", "true")) in ("1", "true")
@@ -83,6 +94,14 @@ def language_parameter(request: Request) -> str:
     tags = request.query_params.get("language") or request.headers.get("accept-language", "")
     code = _LANGUAGE.match(tags.lower())
     return NORWEGIAN.get(code[0], code[0]) if code else ""
+
+
+def snippet_parts(html: str) -> list[str]:
+    """The text of a snippet in pieces, of which every second one is a match.
+
+    In snippets, all markup is `<b>` around matches, which do not contain each other.
+    """
+    return [unescape(piece) for piece in _MATCH.split(html)]
 
 
 def page(
