@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from obstore.store import MemoryStore
 
 from gossamer.config import Config, EngineConfig
@@ -47,7 +47,11 @@ settings.register_profile(
 )
 settings.register_profile("quick", settings.get_profile("gossamer"), max_examples=25)
 settings.register_profile("thorough", settings.get_profile("gossamer"), max_examples=500)
-settings.load_profile("gossamer")
+# A mutant is killed by the first example that fails; to shrink that may take minutes.
+settings.register_profile(
+    "mutants", settings.get_profile("gossamer"), phases=(Phase.explicit, Phase.generate)
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gossamer"))
 
 # The clients of tests, httpx and urllib, would ask a proxy of the environment for our own loopback.
 for name in [name for name in os.environ if name.lower().endswith("_proxy")]:

@@ -38,7 +38,7 @@ def copy_with_marks(root: Path, copy: Path, recording: Recording) -> None:
         places = statements_of(tree, str(path.relative_to(root)))
         _Marking({node: recording.number(place) for place, node in places}).visit(tree)
         first = len(list(takewhile(_is_head, tree.body)))
-        tree.body[first:first] = ast.parse(f"from {MODULE} import mark as _mark").body
+        tree.body[first:first] = ast.parse(f"from {MODULE} import mark as _mark_place").body
         marked = ast.unparse(ast.fix_missing_locations(tree))
         (copy / path.relative_to(root / "src")).write_text(marked)
     recording.save_places()
@@ -74,6 +74,6 @@ class _Marking(ast.NodeTransformer):
                     setattr(child, name, [each for old in block for each in self._marked(old)])
 
     def _marked(self, node: ast.stmt) -> list[ast.stmt]:
-        call = ast.parse(f"_mark({self._numbers[node]})").body[0]
+        call = ast.parse(f"_mark_place({self._numbers[node]})").body[0]
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         return [node] if is_text or isinstance(node, ast.Nonlocal | ast.Global) else [call, node]

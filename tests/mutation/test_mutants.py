@@ -143,13 +143,13 @@ from typing import Any
 LIMIT = 3
 
 
-def is_below(number, limit):
+def _mark(number, limit):
     return number < limit
 
 class Toys:
     def are_few(self, number):
         """Whether these are less than LIMIT."""
-        if is_below(number, LIMIT):
+        if _mark(number, LIMIT):
             return True
         return False
 '''

@@ -135,6 +135,7 @@ class Trial:
         sys.path[:0] = [str(self.copy), str(self.root)]
         os.chdir(self.root)
         os.environ["PYTHONPATH"] = f"{self.copy}{os.pathsep}{self.root}"
+        os.environ["HYPOTHESIS_PROFILE"] = "mutants"
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they are imported already
         for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
             del sys.modules[name]
