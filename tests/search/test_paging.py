@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Asking = Callable[[Question], Results]
 
-PAGES, FIRST = 700, 200
+PAGES, FIRST = 350, 100
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
 SHARES = (0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.005)
 DRAW = random.Random(45)  # noqa: S311  # reproducible
@@ -60,7 +60,7 @@ QUERIES = [
     "intitle:alpha gamma",
     "AlphaBeta gamma",
     "site:example",
-    *(" ".join(DRAW.sample(WORDS, DRAW.randint(2, 6))) for _ in range(25)),
+    *(" ".join(DRAW.sample(WORDS, DRAW.randint(2, 6))) for _ in range(10)),
 ]
 
 
