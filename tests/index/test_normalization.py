@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
@@ -130,6 +130,7 @@ def test_equivalent_texts_are_one(text: str) -> None:
 
 
 @given(st.lists(TEXT))
+@example(["\u2122", "\xb8"])
 def test_words_do_not_depend_on_those_around_them(texts: list[str]) -> None:
     words = [word for text in texts for word in text.split()]
     assert normalize(" ".join(words)).split() == [
@@ -166,6 +167,7 @@ def test_a_word_is_found_where_it_stands(text: str, word: str, shown: str) -> No
 
 def test_what_is_shown_has_no_invisible_characters_but_joiners() -> None:
     assert compose_characters("a\u00adb\u202e\u2060 می\u200cخواهم e\u0301") == "ab می\u200cخواهم é"
+    assert compose_characters("e\u200b\u0301") == "é"
     assert compose_characters(None) == ""
 
 

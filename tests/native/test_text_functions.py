@@ -11,13 +11,23 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gossamer.index.format import analysis, joined_words, normalization, unspaced
 from gossamer.native import TEXT_DEFINITIONS, TEXTS
 from gossamer.parse.html import lines
 from gossamer.parse.maintext import threads
 from gossamer.parse.step import page_writer
 from gossamer.web import directions
 
-DEFINED_IN = (directions, lines, page_writer, threads)
+DEFINED_IN = (
+    analysis,
+    directions,
+    joined_words,
+    lines,
+    normalization,
+    page_writer,
+    threads,
+    unspaced,
+)
 compiled_only = pytest.mark.skipif(TEXTS is None, reason="not compiled")
 
 
@@ -67,6 +77,106 @@ LINES = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "あ", "\0", "😀"]
 @example("a\nb\na\n\nc", "b\n")
 def test_lines_outside(text: str, other: str) -> None:
     both("lines_outside", text, other)
+
+
+RUNS = st.text(
+    "aZ9_- .,\n\xe9\u0301\u0905\u094d\u200c"
+    "\u0e01\u0e33\u0e38\u0e40\u0e49\u0e3f\u0eb2\u0ec9"
+    "\u1000\u1031\u1039\u103a\u1780\u17d2\u17b7\u17b3"
+    "\u3005\u3042\u3099\u30fc\u3001\u6f22\uac00\uac01\uf900\U0001d400\U00020000\U00040000\ud800"
+)
+
+
+@compiled_only
+@given(RUNS | st.text())
+@example("")
+@example("\u1000\u1039\u1000\u103a\u1039a \u1780\u17d2\u1780\u17d2")
+@example("\u0e49\u0e01 \u6f22\uac00\uac01\u6f22\u5b57")
+def test_words_and_pairs(text: str) -> None:
+    classes = unspaced._classes()
+    assert both("space_words", text, classes).split() == [
+        match[0] for match in unspaced.word_spans(text)
+    ]
+    both("pair_clusters", text, classes)
+
+
+@compiled_only
+def test_each_character_alone_and_between_others() -> None:
+    every = [chr(code) for code in range(0x30000)]
+    for before, behind in (("", ""), ("a", "\u0e01"), ("\u17d2\u1780\u17d2", "\uac00")):
+        text = " ".join([before + char + behind for char in every])
+        both("space_words", text, unspaced._classes())
+        both("pair_clusters", text, unspaced._classes())
+        both("special_characters", text, normalization._classes())
+        both("hyphened_words", text.replace(" ", "-bc "))
+        both("hyphened_words", text.replace(" ", " bc-"))
+
+
+@compiled_only
+@given(st.text("ab \xe9\u6f22\U0001f600\n") | st.text())
+@example(" \xe9  a")
+def test_words_beyond_ascii(words: str) -> None:
+    both("words_beyond_ascii", words)
+
+
+SPECIAL = st.text(
+    "aLl\u0431\u05d0'\"\u2019\u00b7\u0e40\u0e33\xad\u0301\ufb01\u6f22\U0001f600\ud800"
+)
+
+
+@compiled_only
+@given(SPECIAL | st.text())
+@example("\u0e40\u0e40\u0e40")
+@example("l\u00b7l\u00b7L l\u00b7 \u00b7l")
+@example("\u05d0\"\u05d0'\u2019\u05d0\u2019")
+@example("".join(map(chr, range(0x10000, 0x10000 + 500))))
+def test_special_characters(text: str) -> None:
+    both("special_characters", text, normalization._classes())
+
+
+@compiled_only
+@given(
+    st.text("a\xe9\u6f22\U0001f600") | st.text(),
+    st.dictionaries(st.sampled_from("a\xe9\u6f22\U0001f600b").map(ord), st.text(max_size=3)),
+)
+@example("a" * 1_000, {97: "bcd"})
+@example("\U0001f600", {0x1F600: ""})
+@example("\ud800a", {0xD800: "\udfff"})
+def test_translated(text: str, table: dict[int, str]) -> None:
+    both("translate", text, table)
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    "arguments", [("a",), ("a", []), (b"a", {}), ("a", {"a": "b"}), ("a", {97: 1})]
+)
+def test_other_tables_are_refused(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError):
+        getattr(TEXTS, "translate")(*arguments)  # noqa: B009  # it may be None
+
+
+@compiled_only
+@given(st.text("ab1-_ \n\xe9\xb2\u0663\u0301\u6f22") | st.text())
+@example("e-mail -mail e- e-m abcde-fg abcdef-gh a-" + "b" * 40 + " a-" + "b" * 41 + " 1-bc a1-bc")
+@example("a-bc-de x_a-bc a-bc1 a-bc_ \xe9-mail a-\xb2c")
+def test_hyphened_words(text: str) -> None:
+    both("hyphened_words", text)
+
+
+@compiled_only
+@given(st.text("0123,.' \xa0\u2009\u2019\u202f-a", max_size=12))
+@example("1,234")
+@example("1,2345 12.34 1;234 ,234 1 234")
+def test_groups_of_digits(text: str) -> None:
+    both("has_groups", text)
+
+
+@compiled_only
+@pytest.mark.parametrize("name", ["space_words", "pair_clusters", "special_characters"])
+@pytest.mark.parametrize("arguments", [(), ("a",), ("a", b""), (b"a", bytes(0x10000)), ("a", "b")])
+def test_tables_of_other_sizes_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError, match="a text, and bytes for each class"):
+        getattr(TEXTS, name)(*arguments)
 
 
 @compiled_only

@@ -43,6 +43,7 @@ from gossamer.index.format.unspaced import (
     word_spans,
     words_of,
 )
+from gossamer.native import native_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -205,18 +206,18 @@ class Analyzer:
 
     def further_terms(self, normal: str) -> str:
         """Terms that a normalised text has beside those `in_place`: pairs of characters."""
-        return " ".join(split_runs(normal)) if self.splits_unspaced and not normal.isascii() else ""
+        return " ".join(split_runs(normal)) if self.splits_unspaced else ""
 
-    def forms(self, normal: str, different: str) -> str:
-        """What `exact_form` gets of a normalised text with these different words."""
-        return " ".join({*words_of(normal.lower())}) if self.splits_unspaced else different
+    def forms(self, different: str) -> str:
+        """What `exact_form` gets of a text with these different words."""
+        return " ".join({*words_of(different.lower())}) if self.splits_unspaced else different
 
     def without_accents(self, different: str) -> str:
         """Of different words those whose terms differ without accents, as they are without."""
         if not self._has_accents:
             return ""
         known = self._unaccented
-        found = {known[word] for word in different.split(" ") if not word.isascii()}
+        found = {known[word] for word in words_beyond_ascii(different)}
         return " ".join(found - {" "})
 
     def _unaccented_form(self, word: str) -> str:
@@ -307,6 +308,12 @@ class Analyzer:
     def _has_content_word(self, typed: str) -> bool:
         """Whether the text has a word that is not a stop word."""
         return bool(self.content_words(typed))
+
+
+@native_text
+def words_beyond_ascii(words: str) -> list[str]:
+    """Those of some words, with a space between each, that have a character beyond ASCII."""
+    return [word for word in words.split(" ") if not word.isascii()]
 
 
 def index_language_of(language: str | None) -> str:

@@ -29,7 +29,11 @@ from gossamer.index.format.exact_form import (
     split_parts,
 )
 from gossamer.index.format.joined_words import joined_words
-from gossamer.index.format.normalization import compose_characters, compose_each, normalize
+from gossamer.index.format.normalization import (
+    compose_characters,
+    compose_each,
+    normalize_composed,
+)
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text
 
@@ -167,14 +171,14 @@ class DocumentBuilder:
         titles = (texts.title, *texts.headings[:1])
         for key in {key for title in titles for key in title_keys(title)}:
             add_text("title_key", key)
-        title = normalize(texts.title)
+        title = normalize_composed(texts.title)
         self._add_words("title", title)
-        self._add_forms("title", "title_exact_form", title, title)
+        self._add_forms("title", "title_exact_form", title)
         self._add_code_and_parts("title", "title_code", all_pieces(title))
         different = " ".join(_WORD.findall(title.lower()))
         self._add_joined_words("title", title, title, different)
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
-        first = normalize("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
+        first = normalize_composed("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
         self._add_words("first_words", "\n".join((first, *parts)))
 
@@ -184,19 +188,19 @@ class DocumentBuilder:
         address = _address(self._row["url"])
         add_text("address", plain_words(address))
         for anchor in texts.anchors:
-            self._add_words("anchors", normalize(anchor))
+            self._add_words("anchors", normalize_composed(anchor))
         names = skip_known((*self._names, texts.description), self._lines)
-        parts = [normalize(part) for part in (*names, self._main_text, address)]
+        parts = [normalize_composed(part) for part in (*names, self._main_text, address)]
         for part in parts:
             self._add_words("text", part)
         raw, normal = join_texts(parts), "\n".join(parts)
         different, pieces = different_words(raw), marked_pieces(raw)
-        self._add_forms("text", "exact_form", normal, different)
+        self._add_forms("text", "exact_form", different)
         self._add_code_and_parts("text", "code", pieces)
         self._add_joined_words("text", normal, "\n".join(pieces.code), different)
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
-            self._add_words("boilerplate", normalize(texts.boilerplate))
+            self._add_words("boilerplate", normalize_composed(texts.boilerplate))
 
     def _add_words(self, field: str, normal: str) -> None:
         """Add the terms of a normalised text to a field."""
@@ -204,11 +208,11 @@ class DocumentBuilder:
         if further := self._analyzer.further_terms(normal):
             self._document.add_text(field, further)
 
-    def _add_forms(self, words: str, exact_form: str, normal: str, different: str) -> None:
+    def _add_forms(self, words: str, exact_form: str, different: str) -> None:
         """Add the forms of words, and to the field of `words` terms of those with accents."""
         if not self._analyzer.has_forms:
             return
-        self._document.add_text(exact_form, self._analyzer.forms(normal, different))
+        self._document.add_text(exact_form, self._analyzer.forms(different))
         if not different.isascii() and (other := self._analyzer.without_accents(different)):
             self._document.add_text(words, other)
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gossamer.native import native_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,10 +31,8 @@ _NUMBER = re.compile(
     r"|[0-9]{0,4}[ -](?:[0-9]{1,7}[ -]){2,3}[0-9Xx](?![\w-]))"
 )
 """A number in groups, or what may be an ISBN. The class comes first, as it is sought quickly."""
-_GROUP = re.compile(r"[0-9](?<![0-9a-z][0-9])[0-9]{2}(?![0-9a-z])")
-"""A word of three digits, which a text with such a number has."""
 _THOUSANDS = re.compile(rf"[0-9](?<=[0-9][{_SEPARATORS} ][0-9])[0-9]{{2}}(?![0-9])")
-"""Such a word behind other digits."""
+"""Three digits behind others, which a text with such a number has unless it is an ISBN."""
 _OF_ISBN = ("isbn", "978", "979")
 _ISBN_CHARS = (10, 13)
 
@@ -41,18 +41,25 @@ def joined_words(text: str, pieces: str, different: str) -> Iterator[str]:
     """The joined forms in a normalised text.
 
     `pieces`: those of the text that may have hyphens. `different`: its words in small letters, each
-    once, between spaces. They are fewer, and most texts have no word of three digits.
+    once, between spaces.
     """
-    if (_GROUP.search(different) and _THOUSANDS.search(text)) or any(
-        part in different for part in _OF_ISBN
-    ):
+    if has_groups(text) or any(part in different for part in _OF_ISBN):
         for match in _NUMBER.finditer(text):
             if joined := _joined_number(match[0]):
                 yield joined
-    if "-" in pieces:
-        hyphened = "\n".join([piece for piece in pieces.split("\n") if "-" in piece])
-        for first, second in _HYPHENED.findall(hyphened):
-            yield first + second
+    yield from hyphened_words(pieces)
+
+
+@native_text
+def has_groups(text: str) -> bool:
+    """Whether a text has three digits behind others."""
+    return _THOUSANDS.search(text) is not None
+
+
+@native_text
+def hyphened_words(text: str) -> list[str]:
+    """The joined forms of the words with hyphens in a text."""
+    return [first + second for first, second in _HYPHENED.findall(text)]
 
 
 def joined_spans(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -17,6 +17,7 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from gossamer.index.format.normalization import grapheme_end
+from gossamer.native import native_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -47,7 +48,8 @@ _LETTERS = (
 """The same characters without the signs and the punctuation among them."""
 _STACKED = "\u1039\u17d2"
 """What joins the next consonant to a cluster: the virama of Burmese, and Khmer coeng."""
-_CLUSTER = rf"[{_LETTERS}](?:[{_STACKED}][\u1000-\u102a\u1780-\u17b3]|[{_MARKS}])*"
+_STACKABLE = "\u1000-\u102a\u1780-\u17b3"
+_CLUSTER = rf"[{_LETTERS}](?:[{_STACKED}][{_STACKABLE}]|[{_MARKS}])*"
 _CLUSTERS = re.compile(_CLUSTER)
 _RUNS = re.compile(rf"[{_LETTERS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
@@ -59,11 +61,16 @@ def clusters(run: str) -> Sequence[str]:
     return _CLUSTERS.findall(run) if _HAS_MARKS.search(run) else run
 
 
-def split_runs(text: str) -> Iterator[str]:
+def split_runs(text: str) -> Sequence[str]:
     """Each two neighbouring clusters of a text, as terms."""
-    for run in _RUNS.findall(text) if SPLIT.search(text) else ():
-        parts = clusters(run)
-        yield from map(add, parts, parts[1:])
+    return () if text.isascii() else pair_clusters(text, _classes()).split()
+
+
+@native_text
+def pair_clusters(text: str, classes: bytes) -> str:  # noqa: ARG001  # of the function in C
+    """Each two neighbouring clusters of a text, with spaces between."""
+    parts = map(clusters, _RUNS.findall(text) if SPLIT.search(text) else ())
+    return " ".join([pair for each in parts for pair in map(add, each, each[1:])])
 
 
 def is_unspaced(term: str) -> bool:
@@ -88,11 +95,17 @@ def is_ideographic_pair(term: str) -> bool:
 
 def words_of(text: str) -> Sequence[str]:
     """The words of a text, and the clusters of its runs without spaces, in order."""
-    return (_token() if UNSPACED.search(text) else _word()).findall(text)
+    return spaced(text).split()
 
 
 def spaced(text: str) -> str:
-    """`words_of` with spaces between them, in a third of the time if there are runs."""
+    """`words_of` with spaces between them."""
+    return space_words(text, _classes())
+
+
+@native_text
+def space_words(text: str, classes: bytes) -> str:  # noqa: ARG001  # of the function in C
+    """The words of a text and the clusters of its runs, with spaces between."""
     if not UNSPACED.search(text):
         return " ".join(_word().findall(text))
     words = _word_or_run().findall(text)
@@ -136,6 +149,24 @@ def _word_or_run() -> re.Pattern[str]:
 @cache
 def _token() -> re.Pattern[str]:
     return re.compile(f"[{_word_class()}]+|{_CLUSTER}")
+
+
+@cache
+def _classes() -> bytes:
+    """By character of the first plane, and then by plane, the sum of the classes it is in.
+
+    In words 1, letters of runs 2, their marks 4, what joins the next consonant 8, such consonants
+    16, Korean syllables 32.
+    """
+    members = (_word_class(), _LETTERS, _MARKS, _STACKED, _STACKABLE, HANGUL_CLASS)
+    first_plane = "".join(map(chr, range(0x10000)))
+    classes = bytearray(0x10000 + 0x11)
+    for place, each in enumerate(members):
+        for match in re.finditer(f"[{each}]", first_plane):
+            classes[match.start()] += 1 << place
+        for plane in range(1, 0x11):
+            classes[0x10000 + plane] += bool(re.match(f"[{each}]", chr(plane << 16))) << place
+    return bytes(classes)
 
 
 @cache

@@ -7,6 +7,13 @@ static PyMethodDef methods[] = {
     {"find_stamps", find_stamps, METH_O, NULL},
     {"has_overrides", has_overrides, METH_O, NULL},
     {"lines_outside", (PyCFunction)(void (*)(void))lines_outside, METH_FASTCALL, NULL},
+    {"space_words", (PyCFunction)(void (*)(void))space_words, METH_FASTCALL, NULL},
+    {"pair_clusters", (PyCFunction)(void (*)(void))pair_clusters, METH_FASTCALL, NULL},
+    {"words_beyond_ascii", words_beyond_ascii, METH_O, NULL},
+    {"special_characters", (PyCFunction)(void (*)(void))special_characters, METH_FASTCALL, NULL},
+    {"translate", (PyCFunction)(void (*)(void))translate, METH_FASTCALL, NULL},
+    {"hyphened_words", hyphened_words, METH_O, NULL},
+    {"has_groups", has_groups, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
