@@ -2,6 +2,8 @@
 
     GossamerError            something a person has to act on
     ├── UsageError           an invalid command or call
+    │   ├── InvalidCursor    a text that is no cursor of this crawl's changes
+    │   └── ForgottenChanges a cursor whose next changes are not kept any more
     ├── Stopped              a step that ended early, on request
     ├── ConfigError          gossamer.toml: file, key, what was expected
     ├── SeedError            an invalid seed, or a list that cannot be read
@@ -43,6 +45,14 @@ class GossamerError(Exception):
 
 
 class UsageError(GossamerError):
+    pass
+
+
+class InvalidCursor(UsageError):
+    pass
+
+
+class ForgottenChanges(UsageError):
     pass
 
 

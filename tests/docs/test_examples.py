@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import runpy
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
+from tests.support.changing_pages import GONE, HOST, harvest_pages
 from tests.support.command_line import lent
 from tests.support.crawl_settings import loopback_settings
 from tests.support.repository import ROOT
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 EXAMPLES = ROOT / "examples"
 MAX_LINES = 40
@@ -108,6 +113,49 @@ def test_what_if(run: Callable[..., str], crawled: str) -> None:
     assert first == "3 of 3 selected pages have no query:"
     assert "http://site-0.test/" in urls
     assert len(urls) == 3
+
+
+HARVESTS: tuple[dict[str, str | None], ...] = (
+    {"a": "red apples", "b": "green pears", "c": "dry plums"},
+    {"a": "red and green apples", "b": GONE, "d": "green tea"},
+    {"b": "ripe pears", "d": GONE},
+)
+LEFT = {"a": "red and green apples", "b": "ripe pears", "c": "dry plums"}
+
+
+@pytest.mark.folder
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_table_of_sqlite_follows_the_index(
+    run: Callable[..., str], work: Workspace, tmp_path: Path, at_once: bool
+) -> None:
+    for number, texts in enumerate(HARVESTS, 1):
+        harvest_pages(work, number, texts)
+        if not at_once or number == len(HARVESTS):
+            run("changes_to_sqlite.py", work.root, "pages.db")
+    run("changes_to_sqlite.py", work.root, "pages.db")
+    with closing(sqlite3.connect(tmp_path / "pages.db")) as store:
+        rows = store.execute("SELECT url, text FROM pages JOIN texts ON id = texts.rowid")
+        assert dict(rows.fetchall()) == {f"http://{HOST}/{name}": LEFT[name] for name in LEFT}
+        found = store.execute("SELECT count(*) FROM texts WHERE texts MATCH 'green'").fetchone()
+        assert found == (1,)
+
+
+@pytest.mark.folder
+def test_a_folder_of_parquet_follows_the_index(
+    run: Callable[..., str], work: Workspace, tmp_path: Path
+) -> None:
+    for number, texts in enumerate(HARVESTS, 1):
+        harvest_pages(work, number, texts)
+        for _ in range(2):
+            run("changes_to_parquet.py", work.root, "pages")
+    files = sorted((tmp_path / "pages").iterdir())
+    assert len(files) == len(HARVESTS)
+    held: dict[str, str] = {}
+    for row in pq.read_table(files).to_pylist():
+        held.pop(row["url"], None)
+        if row["change"] in ("added", "changed"):
+            held[row["url"]] = row["text"]
+    assert held == {f"http://{HOST}/{name}": LEFT[name] for name in LEFT}
 
 
 def test_all_examples_are_short_and_tested() -> None:

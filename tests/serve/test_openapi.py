@@ -96,7 +96,7 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     paths = {"/api/search", "/api/complete", "/api/instant", "/api/page", "/api/status", "/health"}
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/graph/{kind}" for kind in kinds}
-    paths |= {"/api/document", "/api/sections", "/api/sections/domains"}
+    paths |= {"/api/document", "/api/changes", "/api/sections", "/api/sections/domains"}
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")

@@ -33,6 +33,7 @@ BLOCKS = {
     "docs/parsing.md: parsed A page en": _OUTPUT,
     "docs/searching.md: GET /api/search?q=WORDS&offset=0&limit=10": _HTTP,
     "docs/searching.md: GET /api/document?url=URL&format=json": _HTTP,
+    "docs/searching.md: GET /api/changes?since=CURSOR&count=100&s": _HTTP,
     "docs/searching.md: GET /api/page?url=URL&offset=0&limit=50": _HTTP,
     "docs/searching.md: GET /api/graph/outlinks?url=URL&offset=0&": _HTTP,
     "docs/tour.md: make demo": _MAKE,

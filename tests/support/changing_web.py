@@ -42,6 +42,7 @@ from gossamer.tables import (
     RANKS,
 )
 from gossamer.upkeep import compaction
+from tests.support.change_readers import Reader
 from tests.support.planted_duplicates import document, prose
 from tests.support.rows import by_url, frame
 from tests.support.site_histories import inlinks, layers
@@ -56,7 +57,7 @@ PAGES_OF_HOST = 9
 """Too few for boilerplate in main texts, which depends on when it is determined."""
 STATUS = {"ok": "fetched", "redirect": "redirected", "gone": "gone"}
 OUTCOMES = ("ok", "ok", "ok", "ok", "redirect", "gone", "timeout")
-STATE = ("index", "indexed", "outer_boilerplate", "gathered")
+STATE = ("index", "indexed", "outer_boilerplate", "gathered", "changes")
 DERIVED = (
     *("inlinks", "inverted", "graph", "farms", "ranks", "host_ranks", "host_sizes", "ranked_nodes"),
     *("boilerplate", "own_texts", "host_documents", "counted"),
@@ -161,6 +162,7 @@ def _indexed_twice(work: Workspace) -> Counter[str]:
     assert _state(work) == found
     with work.step("test", work.round) as draft:
         draft.replace |= after
+    _check_changes(work)
     assert not [*dataset_agreement.contradictions(work)]
     assert not [*index_parts.differing(work)]
     names = ("added", "replaced", "removed", "renewed")
@@ -168,11 +170,25 @@ def _indexed_twice(work: Workspace) -> Counter[str]:
     return Counter({name: counts.get(name, 0) for name in names if few} | {"of few": few})
 
 
-def _state(work: Workspace) -> tuple[dict[str, Row], dict[str, Row]]:
+def _state(work: Workspace) -> tuple[dict[str, Row], dict[str, Row], list[Row]]:
     indexed = by_url(work.read(INDEXED.name))
     for row in indexed.values():
         row["static_rank"] = pytest.approx(row["static_rank"])
-    return indexed, by_url(work.read(OUTER_BOILERPLATE.name), "host")
+    changes = [row.asDict() for row in work.read("changes").drop("harvest").collect()]
+    changes.sort(key=lambda row: (row["url"], row["round"] or 0, row["change"]))
+    return indexed, by_url(work.read(OUTER_BOILERPLATE.name), "host"), changes
+
+
+def _check_changes(work: Workspace) -> None:
+    """Whoever applies all changes has the pages of the index, with the texts that these have."""
+    reader = Reader()
+    reader.read_all(work)
+    indexed = by_url(work.read(INDEXED.name).select("url", "round"))
+    rows = work.read("documents").select("url", "round", "title", "main_text", "language")
+    texts = {tuple(row[:2]): tuple(row[2:]) for row in rows.collect()}
+    assert {each: texts[each] for each in reader.pages.items()} == {
+        (url, reader.pages[url]): texts[url, row["round"]] for url, row in indexed.items()
+    }
 
 
 def _equal_from_scratch(work: Workspace) -> None:

@@ -62,6 +62,7 @@ FEWEST_ROWS = {
     "marks": 2 * MARKED,
     "unparsed": 0,  # as no parser is killed
     "embedded": 0,  # as there is no model
+    "forgotten_changes": 0,  # as none is old
     "habits": 0,  # as no page is visited twice, but in test_visits_teach_the_same
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none

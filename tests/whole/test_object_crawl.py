@@ -45,7 +45,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("refresh",), ("generate",), ("fetch",), ("parse",), ("update",), ("reparse",),
     ("invert",), ("graph build",), ("farms",), ("rank",), ("boilerplate",), ("dedup",), ("index",),
     ("harvest",), ("postings",), ("graph centrality",), ("prune",),
-    ("search", "the"), ("explain", HOME), ("inspect", HOME),
+    ("search", "the"), ("explain", HOME), ("inspect", HOME), ("changes", "--texts"),
     ("graph inlinks", HOME), ("graph outlinks", HOME), ("graph common", HOME, OTHER),
     ("graph path", HOME, HOME), ("graph neighbourhood", HOME), ("graph host", "site-0.test"),
     ("graph stats",), ("graph farms",), ("graph export",), ("export", "pages"), ("sections",),
@@ -60,11 +60,12 @@ SOME: tuple[tuple[str, ...], ...] = (
     CRAWL, ("refresh",), CRAWL, ("status",), ("reparse",), ("harvest",), ("postings",),
     ("graph centrality",), ("prune",), ("search", "the"), ("inspect", HOME),
     ("graph inlinks", HOME), ("graph export",), ("export", "pages"), ("mark", HOME, "--fit"),
-    ("duplicates show", HOME), ("filter add", RULE), ("filter apply",), ("check",),
+    ("changes", "--texts"), ("duplicates show", HOME), ("filter add", RULE), ("filter apply",),
+    ("check",),
 )  # fmt: skip
 """Some of them, which write all datasets, and read each in its own way."""
-TIMES = {"status", "top"}
-"""They print sizes and times, in units that may differ."""
+TIMES = {"status", "top", "changes"}
+"""They print cursors, or sizes and times in units that may differ."""
 DIGITS = re.compile(r" *\d[\d.,e-]*")
 PLACES = {"contacted_ms", "ready_ms", "latency_ms", "robots", "address"}
 BY_TIME = {"watched_days", "rate", "finding_days", "history"}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from gossamer.api.changes import CrawlChanges
     from gossamer.api.documents import CrawlDocuments
     from gossamer.api.filters import CrawlFilters
     from gossamer.engine.engine import Engine
@@ -285,6 +286,13 @@ class Crawl:
         from gossamer.api.documents import CrawlDocuments
 
         return CrawlDocuments(self.work)
+
+    @property
+    def changes(self) -> CrawlChanges:
+        """What harvests have changed in the index, for programs that keep a copy of it."""
+        from gossamer.api.changes import CrawlChanges
+
+        return CrawlChanges(self.work)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

@@ -20,6 +20,7 @@ import typer
 
 from gossamer import __version__
 from gossamer.cli import (
+    changes_command,
     check_command,
     crawl_commands,
     duplicates_commands,
@@ -75,6 +76,7 @@ def _top(
 
 crawl_commands.register(app)
 query_commands.register(app)
+changes_command.register(app)
 top_command.register(app)
 check_command.register(app)
 pause_commands.register(app)

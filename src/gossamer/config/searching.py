@@ -88,6 +88,9 @@ class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Maximum anchor texts indexed per page."""
     memory_mb: Annotated[int, Meta(ge=16, le=4_000)] = 512
     """Memory that a task fills before it writes a segment."""
+    changes_days: Annotated[float, Meta(ge=0, le=36_500)] = 30
+    """Days for which each change of the index is kept, so that a program that asks `gossamer
+    changes` at least this often gets all of them; older ones are merged into one per page."""
 
 
 class SemanticConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -31,7 +31,7 @@ from gossamer.schedule import generate, update
 from gossamer.state import pausing
 from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.status.overview import REPARSE
-from gossamer.tables import DATASETS, GRAPH
+from gossamer.tables import CHANGES, DATASETS, FORGOTTEN_CHANGES, GRAPH
 from gossamer.upkeep import compaction, joining, prune
 
 if TYPE_CHECKING:
@@ -129,9 +129,10 @@ def harvest_all(
 ) -> Iterator[StepReport]:
     """As `harvest`, but from nothing, as if no step of it had ever run.
 
-    What each step replaces stays in use until it commits. An imported graph is kept.
+    What each step replaces stays in use until it commits. An imported graph is kept, and so are
+    the changes of the index, to which those are added that this harvest makes.
     """
-    kept = {GRAPH.name} if is_imported(work) else set()
+    kept = {CHANGES.name, FORGOTTEN_CHANGES.name} | ({GRAPH.name} if is_imported(work) else set())
     made = {name for name, each in DATASETS.items() if each.writer in {*HARVEST, OPTIONAL}}
     with work.branch(without=made - kept) as beside:
         yield from harvest(beside, announce)

@@ -1,7 +1,8 @@
 """index: documents, dispositions, inlinks → index. The full-text index that `serve` searches.
 
-Reads documents, dispositions, inlinks, ranks, boilerplate, indexed,
-outer_boilerplate and gathered; replaces index, indexed, outer_boilerplate and gathered.
+Reads documents, dispositions, inlinks, ranks, boilerplate, indexed, outer_boilerplate, gathered,
+changes, and pages, responses and aliases of pages that leave the index; replaces index, indexed,
+outer_boilerplate and gathered, and appends to changes.
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
 
@@ -10,6 +11,7 @@ The step `dedup` has decided which pages are indexed; the others are counted by 
     boilerplate.py    which of their lines are boilerplate
     pending_pages.py  what has to be written, page by page
     parts.py          the task that changes the parts of a shard
+    changes/          what programs are told that follow the index
 
 The engine reads and sorts only the pages that change. Then one task per shard changes its parts,
 language by language (`index/format/analysis.py`). A hash of the URL determines a page's shard; the

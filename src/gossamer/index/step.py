@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from gossamer.errors import StoreError
 from gossamer.index.boilerplate import add_boilerplate_lines
+from gossamer.index.changes.recording import record_changes
 from gossamer.index.format import selection
 from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_index_part, part_size
@@ -74,6 +75,8 @@ def run(work: Workspace) -> StepReport:
             (OUTER_BOILERPLATE, pending.outer_boilerplate),
         ):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
+        (indexed,) = draft.replace[INDEXED.name]
+        record_changes(work, draft, pending.changed, indexed, anew=not parts)
         draft.replace[GATHERED.name] = unread.write_record(
             work, GATHERED, INPUTS, index_settings(work)
         )

@@ -53,7 +53,9 @@ from gossamer.tables.linking import (
 )
 from gossamer.tables.parsing import DOCUMENTS, UNPARSED
 from gossamer.tables.searching import (
+    CHANGES,
     EMBEDDED,
+    FORGOTTEN_CHANGES,
     GATHERED,
     INDEX,
     INDEXED,
@@ -71,6 +73,7 @@ __all__ = [
     "ALIASES",
     "BOILERPLATE",
     "CENTRALITY",
+    "CHANGES",
     "COUNTED",
     "DATASETS",
     "DISPOSITIONS",
@@ -83,6 +86,7 @@ __all__ = [
     "FILTER_RULES",
     "FINDS",
     "FIT_WORDS",
+    "FORGOTTEN_CHANGES",
     "GATHERED",
     "GRAPH",
     "HABITS",
@@ -142,7 +146,8 @@ DATASETS: Mapping[str, Dataset] = {
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
-        *(INDEX, INDEXED, OUTER_BOILERPLATE, GATHERED, VECTORS, EMBEDDED, POSTINGS, NUMBERED),
+        *(INDEX, INDEXED, OUTER_BOILERPLATE, GATHERED, CHANGES, FORGOTTEN_CHANGES),
+        *(VECTORS, EMBEDDED, POSTINGS, NUMBERED),
     )
 }
 """All datasets, in the order in which a crawl writes them."""

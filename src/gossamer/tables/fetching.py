@@ -128,7 +128,7 @@ RESPONSES = Dataset(
     "the outcome of each fetch",
     key=("round", "url"),
     writer="fetch",
-    readers=("parse", "update", "invert", "graph", "rank"),
+    readers=("parse", "update", "invert", "graph", "rank", "index"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round"),

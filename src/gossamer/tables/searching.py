@@ -56,6 +56,41 @@ GATHERED = record_of_inputs(
     "gathered", "on what index, indexed and outer_boilerplate are based", "index", "documents"
 )
 
+CHANGES = Dataset(
+    "changes",
+    "what harvests have changed in the set of indexed pages (docs/following.md)",
+    key=("url", "harvest"),
+    writer="index",
+    readers=("index", "serve"),
+    newest_wins=False,
+    group_rows=8_192,
+    columns=(
+        Column("harvest", "long", "the version of the crawl that the harvest has read"),
+        Column("place", "long", "the order within a harvest: XXH64 of the URL, with the seed 42"),
+        Column("url", "string", "as requested"),
+        Column("change", "string", "added, changed, moved, duplicate, gone"),
+        Column("other", "string", "where it has moved to, or the page that stands for it"),
+        Column("reason", "string", "why it is a duplicate, or gone"),
+        Column("round", "int", "the round of its document; null if it left the index"),
+        Column(
+            "content",
+            "long",
+            "a hash of title, description, language and main text; null if it left the index",
+        ),
+        Column("at_ms", "long", "when the harvest took place"),
+    ),
+)
+
+FORGOTTEN_CHANGES = Dataset(
+    "forgotten_changes",
+    "one row: up to where changes were merged into one per page",
+    key=(),
+    writer="index",
+    readers=("index", "serve"),
+    newest_wins=False,
+    columns=(Column("harvest", "long", "the last harvest of which changes may be missing"),),
+)
+
 VECTORS = Dataset(
     "vectors",
     "vectors of passages, segments per shard and language, if there is a model ([semantic])",

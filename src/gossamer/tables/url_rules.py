@@ -82,7 +82,7 @@ ALIASES = Dataset(
     "URLs that rules have rewritten, in all rounds",
     key=("url",),
     writer="update, duplicates",
-    readers=("update", "duplicates"),
+    readers=("update", "duplicates", "index"),
     newest_wins=True,
     columns=(
         *_REWRITTEN,

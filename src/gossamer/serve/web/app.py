@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from gossamer.index.changes.reading import ChangeLog
 from gossamer.rules.absence import Absence
 from gossamer.search.page_info import PageInfo
 from gossamer.search.synonyms import synonyms_of
@@ -25,6 +26,7 @@ from gossamer.serve.documents import Documents
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.mcp.tools import Toolbox
 from gossamer.serve.web import openapi, protocol, robots_route
+from gossamer.serve.web.change_routes import Changing
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.compression import Compression
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
@@ -120,6 +122,7 @@ def app(
     index = nodes or OpenIndex(work, crawl=pages)
     front = Dispatcher(index, cluster, config.cache_mb * _MB, synonyms)
     documents = Documents(work, pages)
+    changes = ChangeLog(work)
     watch = CrawlWatch(work, lookup)
     metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     contexts = [elsewhere.watch] if elsewhere else []
@@ -138,6 +141,7 @@ def app(
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
             *Documenting(work, pages, documents, front).routes(kept_s),
+            *Changing(work, changes).routes(kept_s),
             *Status(watch, front.opened, graphs).routes(kept_s),
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),

@@ -15,6 +15,7 @@ import msgspec
 from starlette.routing import Route
 
 import gossamer
+from gossamer.index.changes.reading import Changes
 from gossamer.links.graph.queries import MAX_NEIGHBOURS, HostLinks, Neighbourhood
 from gossamer.search import explaining
 from gossamer.search.broker import MAX_RESULTS
@@ -23,6 +24,7 @@ from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
 from gossamer.serve.documents import Document
 from gossamer.serve.web import (
+    change_routes,
     embed_routes,
     graph_routes,
     page_routes,
@@ -194,6 +196,27 @@ OPERATIONS = (
             Parameter("format", "json or text/markdown", {"type": "string", "enum": [*FORMATS]}),
         ),
         (400, 403, 404, 414, 429, 503),
+    ),
+    Operation(
+        "/api/changes",
+        "changes",
+        "The changes of the index since a cursor, in their order; without one, all pages. Status "
+        "410: the changes since this cursor are not kept any more, so begin again without one.",
+        Changes,
+        (
+            Parameter(
+                "since",
+                "cursor of an earlier answer, or now: only later changes",
+                {"type": "string"},
+            ),
+            Parameter(
+                "count",
+                "maximum number of changes; with site, there may be fewer before the end",
+                _count(1, change_routes.MAX_COUNT, change_routes.USUAL_COUNT),
+            ),
+            Parameter("site", "only pages of this host, or of hosts below it", {"type": "string"}),
+        ),
+        (400, 410, 414, 429, 503),
     ),
     Operation(
         "/api/graph/outlinks",

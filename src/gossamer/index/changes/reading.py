@@ -1,0 +1,238 @@
+"""Reads the changes after a cursor, without the engine.
+
+Readers follow the order of `harvest` and `place`. Files are sorted by it, so a row group holds a
+short range, which its statistics name; correctness does not depend on that. A reader who is up to
+date opens only the newest layer.
+"""
+
+from __future__ import annotations
+
+import threading
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.errors import ForgottenChanges
+from gossamer.index.changes.cursor import AGAIN, END, Cursor, decode_cursor, encode_cursor
+from gossamer.state.lookup import open_checked
+from gossamer.storage import parquet
+from gossamer.tables import CHANGES, FORGOTTEN_CHANGES
+from gossamer.web.urls import host_of
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
+
+Position = tuple[int, int]
+_ORDER = ("harvest", "place")
+_COLUMNS = ("harvest", "place", "url", "change", "other", "reason", "round", "at_ms")
+NOW = "now"
+"""In place of a cursor: only what comes from now on."""
+MAX_LOOKED_AT = 20_000
+"""Changes that one call looks at, if only those of a site are wanted."""
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of the index: of the page `url`, in the harvest that took place at `at_ms`.
+
+    `change`: `added`, `changed`, or how it left: `moved` to the page `other`, `duplicate` of the
+    page `other`, or `gone`. `reason`: why it is a duplicate (docs/datasets.md, dispositions), or
+    the outcome of the last fetch of a page that is gone.
+    """
+
+    url: str
+    change: str
+    at_ms: int
+    other: str | None = None
+    reason: str | None = None
+    round: int | None = None
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """Changes in their order. `cursor`: what to give to get those after them.
+
+    `more`: whether there are further ones at this moment.
+    """
+
+    changes: list[Change]
+    cursor: str
+    more: bool
+
+
+class Placed(NamedTuple):
+    """A change, and the cursor of a reader who has it and all before it."""
+
+    change: Change
+    cursor: Cursor
+
+
+class _Group(NamedTuple):
+    """A row group: the range of its positions, its file, and its number in the file."""
+
+    low: Position
+    high: Position
+    path: str
+    number: int
+
+
+class ChangeLog:
+    """The changes of a crawl, in the manifest that the store last read. Safe to use from threads.
+
+    What is known of a file stays true, as files never change.
+    """
+
+    def __init__(self, work: Workspace) -> None:
+        self._work = work
+        self._known: dict[str, list[_Group]] = {}
+        self._guard = threading.Lock()
+
+    def beginning(self) -> Cursor:
+        """The cursor of a reader who has nothing."""
+        return Cursor(began=self.newest())
+
+    def end(self) -> Cursor:
+        """The cursor of a reader who wants only what comes from now on."""
+        return Cursor(self.newest(), END, self.newest())
+
+    def newest(self) -> int:
+        """The last harvest that changed anything, or 0."""
+        highest = (group.high[0] for group in self._groups(0))
+        return max(forgotten_harvest(self._work), *highest, 0)
+
+    def read(self, after: Cursor, count: int, site: str = "") -> tuple[list[Placed], Cursor]:
+        """About `count` changes at most, and the cursor after them.
+
+        `site`: only pages of this host, or of hosts below it. Raises ForgottenChanges.
+        """
+        if after.misses(forgotten_harvest(self._work)):
+            what = "its next changes are not kept any more (index.changes_days)"
+            raise ForgottenChanges("since", what, AGAIN)
+        found: list[Placed] = []
+        looked = 0
+        while len(found) < count and looked < MAX_LOOKED_AT:
+            rows = self._rows(after.position, count)
+            for (harvest, place), same in groupby(rows.to_pylist(), _position):
+                if len(found) >= count:
+                    return found, after
+                after = after._replace(harvest=harvest, place=place)
+                found += [
+                    Placed(_change(row), after) for row in same if is_on_site(row["url"], site)
+                ]
+            looked += rows.num_rows
+            if rows.num_rows < count:
+                return self._at_end(found, after)
+        return found, after
+
+    def _at_end(self, found: list[Placed], after: Cursor) -> tuple[list[Placed], Cursor]:
+        """What was found, when nothing follows: then no harvest remains that was read in part."""
+        end = after._replace(harvest=max(self.newest(), after.harvest), place=END)
+        last = [Placed(change, end) for change, _ in found[-1:]]
+        return [*found[:-1], *last], end
+
+    def page(self, since: Cursor, count: int, site: str = "") -> Changes:
+        """As `read`, for programs."""
+        found, after = self.read(since, count, site)
+        cursor = encode_cursor(after, self._work.store.manifest.crawl)
+        is_more = after.position < (self.newest(), END)
+        return Changes([placed.change for placed in found], cursor, is_more)
+
+    def cursor(self, text: str) -> Cursor:
+        """The cursor that a program gives: none (empty), NOW, or one that it got.
+
+        Raises InvalidCursor.
+        """
+        if not text:
+            return self.beginning()
+        return self.end() if text == NOW else decode_cursor(text, self._work.store.manifest.crawl)
+
+    def _rows(self, after: Position, count: int) -> pa.Table:
+        """The first rows after a position: `count`, and those with the position of the last one."""
+        groups = sorted(group for group in self._groups(after[0]) if group.high > after)
+        held = pa.Table.from_batches([], _schema())
+        last: Position | None = None
+        for group in groups:
+            if last is not None and group.low > last:
+                break
+            with open_checked(group.path, CHANGES.name, _COLUMNS) as file:
+                rows = file.read_row_group(group.number, list(_COLUMNS), use_threads=False)
+            rows = rows.cast(_schema())
+            held = pa.concat_tables([held, rows.filter(_is_after(rows, after))])
+            held = held.sort_by([(name, "ascending") for name in (*_ORDER, "url")])
+            if held.num_rows >= count:
+                last = _position(held.slice(count - 1, 1).to_pylist()[0])
+                held = held.filter(pc.invert(_is_after(held, last)))
+        return held
+
+    def _groups(self, harvest: int) -> list[_Group]:
+        """The row groups that may have changes of a harvest or later ones."""
+        layers = self._work.store.manifest.layers(CHANGES.name)
+        listed = {file.path for layer in layers for file in layer.files}
+        found = []
+        with self._guard:
+            self._known = {path: kept for path, kept in self._known.items() if path in listed}
+            for layer in layers:
+                if layer.version >= harvest:
+                    self._work.store.check(layer.files)
+                    found += [group for file in layer.files for group in self._groups_of(file)]
+        return found
+
+    def _groups_of(self, file: File) -> list[_Group]:
+        known = self._known
+        if file.path not in known:
+            path = f"{self._work.root}/{file.path}"
+            metadata = parquet.metadata(path)
+            known[file.path] = [
+                _Group(*_range(metadata.row_group(number)), path, number)
+                for number in range(metadata.num_row_groups)
+            ]
+        return known[file.path]
+
+
+def forgotten_harvest(work: Workspace) -> int:
+    """The last harvest of which changes may be missing, as they were merged; 0 if there is none."""
+    paths = work.paths(FORGOTTEN_CHANGES.name)
+    rows = parquet.read_table(paths).to_pylist() if paths else []
+    return max((row["harvest"] for row in rows), default=0)
+
+
+def is_on_site(url: str, site: str) -> bool:
+    """Whether a page is on this host, or on one below it. An empty `site` holds all pages."""
+    host = host_of(url) if site else ""
+    return host == site or host.endswith(f".{site}")
+
+
+def _range(group: pq.RowGroupMetaData) -> tuple[Position, Position]:
+    """The lowest and the highest position that rows of a group may have, by its statistics."""
+    bounds = {}
+    for number in range(group.num_columns):
+        column = group.column(number)
+        found = column.statistics
+        if column.path_in_schema in _ORDER and found is not None and found.has_min_max:
+            bounds[column.path_in_schema] = found.min, found.max
+    first, last = bounds.get("harvest", (0, END))
+    low, high = bounds.get("place", (-END - 1, END)) if first == last else (-END - 1, END)
+    return (first, low), (last, high)
+
+
+def _is_after(rows: pa.Table, position: Position) -> pa.ChunkedArray:
+    harvest, place = position
+    later = pc.greater(rows.column("harvest"), harvest)
+    same = pc.equal(rows.column("harvest"), harvest)
+    return pc.or_(later, pc.and_(same, pc.greater(rows.column("place"), place)))
+
+
+def _position(row: dict[str, int]) -> Position:
+    return row["harvest"], row["place"]
+
+
+def _change(row: dict[str, object]) -> Change:
+    return msgspec.convert({name: row[name] for name in Change.__struct_fields__}, Change)
+
+
+def _schema() -> pa.Schema:
+    return pa.schema([CHANGES.schema.field(name) for name in _COLUMNS])
