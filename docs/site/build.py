@@ -24,7 +24,7 @@ CONTENTS = {
         *("howto/intranet", "howto/agents"),
     ),
     "Crawling": ("choosing", "operating", "parsing", "url_rules", "browsers"),
-    "Searching": ("searching", "front-ends", "agents", "following"),
+    "Searching": ("searching", "front-ends", "agents", "following", "wishes"),
     "Reference": ("commands", "settings", "datasets", "formats", "plugins", "fakeweb"),
     "Running it at size": ("deployment", "scaling", "performance"),
     "The project": ("README <README>", "CHANGELOG", "ARCHITECTURE", "decisions", "CONTRIBUTING"),

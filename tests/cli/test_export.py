@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.cli.export_formats import FORMS, export
+from gossamer.cli.obeyed_wishes import ObeyedWishes
 from gossamer.tables import DATASETS
 from tests.support.rows import put
 
@@ -49,6 +50,33 @@ def test_bytes_are_written_as_base64(work: Workspace, form: str) -> None:
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "\uff1d1", "=\n=1"]
 TEXTS = ["1-1", " =1", "a\n=1", "", '"=1"', "https://a.example/?a=1"]
+
+
+def test_rows_of_pages_that_must_not_train_ai_are_left_out(work: Workspace) -> None:
+    no, yes = "search=yes ai-train=no", "ai-train=yes"
+    rounds = {
+        "no": (no,),
+        "yes": (yes,),
+        "silent": (None,),
+        "now no": (None, yes, no),
+        "now yes": (no, yes),
+        "now silent": (no, None),
+    }
+    rows = [
+        {"url": url, "round": number, "wishes": wishes}
+        for url, said in rounds.items()
+        for number, wishes in enumerate(said, 1)
+    ]
+    put(work, "documents", rows)
+    (path,) = work.paths("documents")
+    older = f"{path}.older"
+    pq.write_table(pq.read_table(path).drop_columns(["wishes", "wishes_said"]), older)
+    obeyed = ObeyedWishes([older, path])
+    out = io.BytesIO()
+    export([path], DATASETS["documents"].schema, "jsonl", out, obeyed)
+    found = [(row["url"], row["round"]) for row in map(json.loads, out.getvalue().splitlines())]
+    assert sorted(found) == [("now silent", 2), ("now yes", 2), ("silent", 1), ("yes", 1)]
+    assert obeyed.left_out == len(rows) - len(found)
 
 
 def test_csv_has_no_formulas_and_the_original_text_can_be_restored(work: Workspace) -> None:

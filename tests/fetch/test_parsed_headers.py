@@ -7,6 +7,7 @@ import pytest
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.parsed_headers import (
     MAX_CHARS,
+    MAX_STATEMENTS,
     are_same_headers,
     header_value,
     parsed_headers,
@@ -96,3 +97,36 @@ def test_the_first_field_of_a_name_is_found() -> None:
     assert header_value(text, "x-robots-tag") == "nosnippet"
     assert header_value(text, "content-language") is None
     assert header_value("", "") is None
+
+
+SIGNAL = "robots.txt: Content-Signal: ai-train=no"
+
+
+def test_what_robots_txt_says_is_kept_like_a_header() -> None:
+    sent = answer((b"Content-Usage", b"train-ai=y"), (b"Content-Type", b"text/html"))
+    statements = ["robots.txt Content-Signal: ai-train=no", "robots.txt License: https://a.org/l"]
+    assert parsed_headers(sent, statements).split("\n") == [
+        "content-type: text/html",
+        "content-usage: train-ai=y",
+        SIGNAL,
+        "robots.txt: License: https://a.org/l",
+    ]
+    many = [f"robots.txt Content-Signal: ai-train=no, x={n}" for n in range(MAX_STATEMENTS + 1)]
+    assert parsed_headers(answer(), many) == SIGNAL
+
+
+@pytest.mark.parametrize(
+    ("stored", "sent", "updated"),
+    [
+        ([SIGNAL], [], []),
+        ([], [SIGNAL], [SIGNAL]),
+        ([SIGNAL, TAG], [], [TAG]),
+        ([SIGNAL, TAG], [SIGNAL], [SIGNAL, TAG]),
+        ([TYPE, SIGNAL], ["robots.txt: License: u"], [TYPE, "robots.txt: License: u"]),
+        (["content-usage: train-ai=n"], [], ["content-usage: train-ai=n"]),
+    ],
+)
+def test_what_robots_txt_says_is_that_of_the_last_visit(
+    stored: list[str], sent: list[str], updated: list[str]
+) -> None:
+    assert update_headers("\n".join(stored), "\n".join(sent)).split("\n") == (updated or [""])

@@ -91,5 +91,37 @@ def test_headers_that_come_with_an_unchanged_body_or_a_304_take_effect_at_that_v
     assert [count["ok"] for count in counts] == [3, 1]
 
 
+def test_what_publishers_say_is_kept_of_each_page_and_takes_effect_at_the_next_visit(
+    work: Workspace, server: Loopback
+) -> None:
+    first = page(TITLED, (HTML, ETAG))
+    robots = b"User-agent: *\nContent-Signal: ai-train=no\nContent-Signal: /free ai-train=yes\n"
+    server.answers = {
+        "/robots.txt": page(robots, ("Content-Type: text/plain",)),
+        "/a": first,
+        "/free": [first, page(b"", (ETAG, "TDM-Reservation: 1"), status="304 Not Modified")],
+    }
+    own = f"http://{server.address}"
+    settings = {"delay_s": 0, "allow_networks": ("127.0.0.0/8",)}
+    work.clock_ms = None
+    work.config = structs.replace(work.config, fetch=structs.replace(work.config.fetch, **settings))
+    crawl = Crawl(work)
+    crawl.inject([f"{own}/a", f"{own}/free"])
+    for _ in range(2):
+        list(rounds.round_(work, lambda _step, _round: None))
+        crawl.refresh()
+    found = {(row["round"], row["url"].removeprefix(own)): row["wishes"] for row in _rows(work)}
+    assert found == {
+        (1, "/a"): "ai-train=no",
+        (1, "/free"): "ai-train=yes",
+        (2, "/free"): "ai-input=no ai-train=no",
+    }
+    row = next(row for row in _rows(work) if row["round"] == 2)
+    assert row["wishes_said"].split("\n") == [
+        "header tdm-reservation: 1",
+        "robots.txt Content-Signal: ai-train=yes",
+    ]
+
+
 def _rows(work: Workspace) -> list[dict[str, Any]]:
     return [row.asDict() for row in work.read("documents").collect()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.config import Config, FilterConfig
+from gossamer.config import Config, FetchConfig, FilterConfig
 from gossamer.parse.parsed_page import Link, ParsedPage, Rules
 from gossamer.parse.reading.directives import Wishes
 from gossamer.parse.step import page_writer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 URL = "https://a.test/"
+FETCH = FetchConfig()
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOON_MS = 1_795_262_400_000
 ANSWER = ResponseRow(3, URL, "a.test", 2, 0, 9, "Text/HTML; x=y", 99, None, "digest", "warc", 0)
@@ -32,11 +33,12 @@ ANSWER = ResponseRow(3, URL, "a.test", 2, 0, 9, "Text/HTML; x=y", 99, None, "dig
 class Writer(PageWriter):
     """A writer that returns what it wrote."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, fetch: FetchConfig = FETCH) -> None:
         recipe = FilterRecipe(FilterConfig(scope="any"), (), 2026, None)
         attempts = ("documents/1", "links/1", "unparsed/1", "scratch/1")
         super().__init__(
-            Job(str(root), 3, Config(), Rules(), recipe, 0, attempts), filters_of(recipe)
+            Job(str(root), 3, Config(fetch=fetch), Rules(), recipe, 0, attempts),
+            filters_of(recipe),
         )
         self._folder = root
 
@@ -202,3 +204,17 @@ def test_rows_are_written_when_there_are_many(
         assert len(writer._document_rows) == waiting
         documents, links, _ = writer.written()
         assert (len(documents), len(links)) == (len(given), sum(len(each.links) for each in given))
+
+
+def test_what_publishers_of_own_hosts_wish_is_kept_and_has_no_effect(tmp_path: Path) -> None:
+    said = ("page robots: noai", "robots.txt Content-Signal: search=yes")
+    pages = {"a.test": None, "own.test": None, "b.test": "10.0.0.7", "c.test": "192.0.2.7"}
+    writer = Writer(tmp_path, FetchConfig(own_hosts=("own.test", "10.0.0.0/8")))
+    for host, address in pages.items():
+        answer = ANSWER._replace(url=f"https://{host}/", host=host)
+        writer.add(answer, page(statements=said), address)
+    documents, _, _ = writer.written()
+    kept = {row["host"]: row["wishes"] for row in documents}
+    forbidden = "search=yes ai-input=no ai-train=no"
+    assert kept == {"a.test": forbidden, "own.test": None, "b.test": None, "c.test": forbidden}
+    assert {row["wishes_said"] for row in documents} == {"\n".join(said)}

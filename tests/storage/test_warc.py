@@ -193,7 +193,8 @@ def test_a_file_is_a_resource(tmp_path: Path) -> None:
     assert resource.headers["Content-Type"] == "text/plain"
     assert "WARC-IP-Address" not in resource.headers
     stored = read_response(path, offset)
-    assert stored == (offset, {"content-type": "text/plain"}, b"text")
+    assert stored[:3] == (offset, {"content-type": "text/plain"}, b"text")
+    assert stored.fields["warc-target-uri"] == "file:///a/b.txt"
 
 
 def test_record_ids_are_uuids_of_their_own(tmp_path: Path) -> None:

@@ -16,15 +16,23 @@ from gossamer.storage import parquet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from gossamer.cli.obeyed_wishes import ObeyedWishes
+
 BATCH_ROWS = 10_000
 FORMULA = r"^(?-m:[=+\-@\t\r\n'\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 """The first characters of a formula in a spreadsheet, also in full width (OWASP, CSV Injection)."""
 
 
-def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) -> int:
+def export(
+    paths: Iterable[str],
+    schema: pa.Schema,
+    form: str,
+    out: BinaryIO,
+    obeyed: ObeyedWishes | None = None,
+) -> int:
     """Stream Parquet files into one file of format `form` (see FORMS); return the row count.
 
-    Columns that a file of an older version lacks are null.
+    Columns that a file of an older version lacks are null. `obeyed` leaves out some of the rows.
     """
     count = 0
 
@@ -33,8 +41,10 @@ def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) ->
         for path in paths:
             with parquet.open_parquet(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
-                    count += batch.num_rows
-                    yield _add_missing_columns(batch, schema)
+                    rows = _add_missing_columns(batch, schema)
+                    kept = rows if obeyed is None else obeyed.kept(rows)
+                    count += kept.num_rows
+                    yield kept
 
     FORMS[form](batches(), schema, out)
     return count

@@ -129,6 +129,9 @@ def export(
     before it; `passages` the same in parts, a line of JSON each; `llms.txt` and `llms-full.txt` the
     list, or the text, of the pages of a --site, for language models (docs/agents.md).
 
+    Pages that their publishers do not want used so are left out: of `documents` those that say
+    ai-train=no, of Markdown, passages and llms.txt those that say ai-input=no (docs/wishes.md).
+
     Example: gossamer export my-web pages --to csv -o pages.csv
     """
     from gossamer.api.crawl import Crawl
@@ -138,21 +141,32 @@ def export(
         _export_rendered(crawl, dataset, to, output, site)
         return
     from gossamer.cli.export_formats import export as write
+    from gossamer.cli.obeyed_wishes import ObeyedWishes
     from gossamer.errors import UsageError
-    from gossamer.tables import DATASETS
+    from gossamer.tables import DATASETS, DOCUMENTS
+    from gossamer.web.publisher_wishes import AI_TRAIN
 
     tables = {name: known for name, known in DATASETS.items() if known.columns}
     if dataset not in tables:
         raise UsageError(dataset, "no such dataset", f"one of: {', '.join(tables)}")
     with Crawl.open(crawl) as opened, opened.work.errors():
         paths = opened.rows_of(dataset)
+        obeyed = None
+        if dataset == DOCUMENTS.name and AI_TRAIN in opened.work.config.publishers.obey:
+            obeyed = ObeyedWishes(paths)
         with output_errors("standard output" if output is None else output):
             if output is None:
-                write(paths, tables[dataset].schema, to, _stdout(to))
+                write(paths, tables[dataset].schema, to, _stdout(to), obeyed)
             else:
                 with output.open("wb") as file:
-                    rows = write(paths, tables[dataset].schema, to, file)
+                    rows = write(paths, tables[dataset].schema, to, file, obeyed)
                 typer.echo(f"{rows:,} rows in {output}", err=True)
+        if obeyed is not None and obeyed.left_out:
+            typer.echo(
+                f"{obeyed.left_out:,} rows left out, as their publishers do not want them to train "
+                f"AI: {AI_TRAIN}=no (publishers.obey)",
+                err=True,
+            )
 
 
 def _export_rendered(crawl: str, what: str, to: Form, output: Path | None, site: str) -> None:

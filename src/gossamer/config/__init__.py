@@ -6,6 +6,7 @@ key and the value. docs/settings.md is generated from these classes.
     crawling.py   engine, filter, generate, update, url_rules, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
+    publishers.py  publishers
     searching.py  graph, rank, dedup, index, semantic, postings, serve, search, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
     settings_files.py      reading gossamer.toml and similar files
@@ -32,6 +33,7 @@ from gossamer.config.crawling import (
 )
 from gossamer.config.fetching import FetchConfig, SiteConfig
 from gossamer.config.parsing import ParseConfig
+from gossamer.config.publishers import PublishersConfig
 from gossamer.config.searching import (
     DedupConfig,
     GraphConfig,
@@ -68,6 +70,7 @@ __all__ = [
     "ParseConfig",
     "PostingsConfig",
     "Profile",
+    "PublishersConfig",
     "RankConfig",
     "RankingConfig",
     "SearchConfig",
@@ -115,6 +118,7 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     generate: GenerateConfig = GenerateConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseConfig = ParseConfig()
+    publishers: PublishersConfig = PublishersConfig()
     update: UpdateConfig = UpdateConfig()
     url_rules: UrlRulesConfig = UrlRulesConfig()
     history: HistoryConfig = HistoryConfig()

@@ -1,8 +1,9 @@
 """Which documents can be found at all: the newest of each page that exists and does not forbid it.
 
 Reasons against it are `dropped_status` (the page is gone, redirects or may no longer be fetched),
-`dropped_outcome` (it has no text), `dropped_noindex` and `dropped_unavailable` (its
-`unavailable_after` has passed).
+`dropped_outcome` (it has no text), `dropped_noindex`, `dropped_wish` (its publisher does not want
+it in search, see web/publisher_wishes.py) and `dropped_unavailable` (its `unavailable_after` has
+passed).
 
 Cost: a pass over the new documents and the new layers of pages, and over the URLs of the
 dispositions so far.
@@ -22,6 +23,7 @@ from gossamer.dedup.versions import add_families
 from gossamer.links import domains
 from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS, DOCUMENTS, OWN_TEXTS, PAGES
+from gossamer.web.publisher_wishes import SEARCH
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ STATE_COLUMNS = ("url", "status", "found_ms", "stored_ms")
 """Columns of `pages` that they need."""
 NEWEST_COLUMNS = (
     *("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title"),
+    "wishes",
 )
 """Columns of `documents` that the decisions need, from the newest round of each URL."""
 DOCUMENT_COLUMNS = (
@@ -60,7 +63,8 @@ def changed_documents(
     `disposition` is `indexed`, or the reason against it. Both are materialised.
     """
     new = describe_documents(
-        _newest_documents(work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl))
+        _newest_documents(work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl)),
+        obey_search=SEARCH in work.config.publishers.obey,
     )
     if inputs.anew:
         before = work.engine.read([], DISPOSITIONS.ddl)
@@ -107,12 +111,17 @@ def _newest_documents(documents: DataFrame) -> DataFrame:
     return last.join(rows, on=["url", "round"], how="inner")
 
 
-def describe_documents(newest: DataFrame) -> DataFrame:
-    """From the columns NEWEST of documents and their `url` and `round` to those OF_DOCUMENTS."""
+def describe_documents(newest: DataFrame, *, obey_search: bool = True) -> DataFrame:
+    """From the columns NEWEST of documents and their `url` and `round` to those OF_DOCUMENTS.
+
+    `obey_search`: whether pages are left out that their publishers do not want in search.
+    """
     body = F.coalesce("digest", "url")
     unfit = F.when(F.col("outcome") != "parsed", "dropped_outcome").when(
         F.col("noindex"), "dropped_noindex"
     )
+    if obey_search:
+        unfit = unfit.when(F.col("wishes").contains(f"{SEARCH}=no"), "dropped_wish")
     return newest.select(
         "url",
         "round",

@@ -45,6 +45,7 @@ DROPPED: Mapping[str, str] = {
     "dropped_status": "it is gone, redirects, or may no longer be fetched",
     "dropped_outcome": "it has no text that can be searched, or a filter rule refuses its language",
     "dropped_noindex": "it asks search engines to leave it out (noindex)",
+    "dropped_wish": "its publisher does not want it in search (search=no)",
     "dropped_unavailable": "it asked to be left out from a date on that has passed "
     "(unavailable_after)",
 }

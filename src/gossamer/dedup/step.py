@@ -25,6 +25,7 @@ from gossamer.tables import (
     PAGES,
     SHARED_PLACES,
 )
+from gossamer.web.publisher_wishes import SEARCH
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,7 +99,9 @@ def run(work: Workspace) -> StepReport:
 
 
 def _settings(work: Workspace) -> str:
-    return f"{RULES} {msgspec.json.encode(work.config.dedup).decode()}"
+    obeyed = SEARCH in work.config.publishers.obey
+    ignored = "" if obeyed else " without wishes"  # crawls without this setting judge nothing again
+    return f"{RULES} {msgspec.json.encode(work.config.dedup).decode()}{ignored}"
 
 
 def _find_changes(work: Workspace, inputs: Inputs) -> Changes:

@@ -130,6 +130,8 @@ class FetchLoop:
         the one before. All have the page's URL as normal form."""
         self._next_hop: dict[str, Hop] = {}
         """By origin: the next request for its robots.txt on its own host."""
+        self._statements: dict[int, list[str]] = {}
+        """By row: what robots.txt says about uses of a page that is requested, if anything."""
         self._refused: dict[str, Refusal] = {}
         self._lost: dict[str, str] = {}
         """Hosts whose robots.txt was unavailable for too long, with the outcome of their pages."""
@@ -268,6 +270,8 @@ class FetchLoop:
                 detail = None if forbidden == page.url else clip_detail(f"as {forbidden}")
                 self._record(turn.row, FetchResult("robots", _now_ms(), detail=detail))
                 return None
+            if statements := rules.statements(self._config.agent, url):
+                self._statements[turn.row] = statements
             if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
                 self._frontier.put_back(turn)
                 return None
@@ -390,7 +394,7 @@ class FetchLoop:
 
     def _record(self, row: int, answer: FetchResult) -> None:
         page = self._pages[row]
-        outcome = self._writer.add(page, answer)
+        outcome = self._writer.add(page, answer, self._statements.pop(row, ()))
         self._book.record_outcome(page.host, outcome, answer.started_ms)
         if not page.asked and outcome != "robots":
             self._book.record(page.host).pages += 1

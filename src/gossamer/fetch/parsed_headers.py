@@ -12,6 +12,9 @@ There are three exceptions:
   * A Content-Encoding is ignored: the stored body is decoded already.
   * A Content-Type without parameters does not remove the charset from the same type.
   * A Content-Type that is not a media type is ignored.
+
+What robots.txt says about uses of a page (`web/publisher_wishes.py`) is kept as if it were a header
+named `robots.txt`. It is that of the last visit, also after a 304.
 """
 
 from __future__ import annotations
@@ -19,7 +22,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gossamer.web.publisher_wishes import HEADERS as WISHES
+from gossamer.web.publisher_wishes import ROBOTS_TXT, RSL_TYPE, condense
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gossamer.fetch.exchange import FetchResult
 
 CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
@@ -32,16 +40,21 @@ READ_BY_PARSERS = (
     REFRESH,
     "x-content-type-options",
     "x-robots-tag",
+    *WISHES,
 )
 _NAMES = {name.encode(): name for name in READ_BY_PARSERS}
 MAX_CHARS = 4_096
 """Of all fields together."""
 _NEXT_LINK = re.compile(rb",\s*(?=<)")
-_TO_PAGES = re.compile(rb"canonical|alternate|amphtml|next|prev", re.IGNORECASE)
+_TO_PAGES = re.compile(
+    rb"canonical|alternate|amphtml|next|prev|" + re.escape(RSL_TYPE.encode()), re.IGNORECASE
+)
+MAX_STATEMENTS = 5
+"""Of robots.txt about the uses of a page."""
 
 
-def parsed_headers(answer: FetchResult) -> str:
-    """Return the fields of an answer that parsers read."""
+def parsed_headers(answer: FetchResult, statements: Sequence[str] = ()) -> str:
+    """Return the fields of an answer that parsers read, with the `statements` of robots.txt."""
     found = [
         (_NAMES[folded], value)
         for name, value in answer.headers
@@ -53,6 +66,10 @@ def parsed_headers(answer: FetchResult) -> str:
         for name, value in fields
         if not (answer.decoded and name == CONTENT_ENCODING) and (value or name != LINK)
     ]
+    lines += [
+        line.replace(" ", ": ", 1)  # `robots.txt Content-Signal: …`, as a header
+        for line in condense(statements, MAX_STATEMENTS)
+    ]
     return "\n".join(sorted(lines, key=_order))[:MAX_CHARS]
 
 
@@ -60,9 +77,9 @@ def update_headers(stored: str, not_modified: str) -> str:
     """Return the stored fields as those of a 304 update them."""
     stored_type = header_value(stored, CONTENT_TYPE) or ""
     sent = [line for line in _lines(not_modified) if not _is_default(line, stored_type)]
-    if not sent:
+    if not sent and header_value(stored, ROBOTS_TXT) is None:
         return stored
-    replaced = set(map(_name, sent))
+    replaced = {ROBOTS_TXT, *map(_name, sent)}
     kept = [line for line in _lines(stored) if _name(line) not in replaced]
     return "\n".join(sorted(kept + sent, key=_order))[:MAX_CHARS]
 

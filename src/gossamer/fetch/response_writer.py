@@ -120,14 +120,15 @@ class ResponseWriter:
         self._left = 0 if handover is None else handover.pages
         self._warc = self._new_warc()
 
-    def add(self, page: FetchRow, answer: FetchResult) -> str:
+    def add(self, page: FetchRow, answer: FetchResult, statements: Sequence[str] = ()) -> str:
         """Archive an exchange, add its row, and return the outcome in that row.
 
-        It is `unchanged` instead of `ok` if the page's body is already stored, and would be parsed
-        as it was. Raises StoreFull.
+        `statements`: what robots.txt says about uses of the page. The outcome is `unchanged`
+        instead of `ok` if the page's body is already stored, and would be parsed as it was. Raises
+        StoreFull.
         """
         outcome, digest = answer.outcome, page.digest
-        headers, known = parsed_headers(answer), page.headers or ""
+        headers, known = parsed_headers(answer, statements), page.headers or ""
         warc_file: str | None = None
         warc_offset: int | None = None
         is_revised = False

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = (
     *("title", "description", "headings", "language", "content_type", "published_ms"),
     *("modified_ms", "image", "nosnippet", "fetched_ms", "boilerplate", "is_doubtful"),
+    "wishes",
 )
 """Columns of a document that are passed to the tasks unchanged."""
 
@@ -98,7 +99,7 @@ def _index_parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
 def _check_documents(work: Workspace) -> None:
     """Raise StoreError if a file lacks a column, so that text would be lost."""
     for path in work.paths("documents"):
-        if not {*DOCUMENTS.column_names} <= {*parquet.schema(path).names}:
+        if not {*DOCUMENTS.column_names} - DOCUMENTS.added <= {*parquet.schema(path).names}:
             remedy = "parse all pages again: gossamer reparse"
             raise StoreError(path, "was parsed by an older version", remedy)
 

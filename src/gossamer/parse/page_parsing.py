@@ -24,6 +24,7 @@ from gossamer.parse.reading.language import hint_of, language_of, tag_of
 from gossamer.parse.reading.type_sniffing import document_type, effective_type, essence
 from gossamer.web.binary_data import looks_like_text
 from gossamer.web.directions import without_overrides
+from gossamer.web.publisher_wishes import header_statements, statement
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -110,7 +111,14 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
     Texts end at `rules.max_text_chars`.
     """
     hint = parsed.language_hint or page.headers.get("content-language") or ""
-    robots = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
+    of_headers = header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
+    robots = parsed.robots | of_headers
+    statements = [
+        *parsed.statements,
+        *parsed.robots.statements("page", "robots"),
+        *of_headers.statements("header", "X-Robots-Tag"),
+        *header_statements(page.headers),
+    ]
     published, modified = (
         None if date is None or (page.fetched and date > page.fetched + CLOCK_ERROR) else date
         for date in (parsed.published, parsed.modified)
@@ -120,6 +128,7 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
     if not LINKING.isdisjoint(page.headers):
         counts = Counter(refused)
         told = header_links(page.url, page.headers, rules.urls, counts)
+        statements += [statement("header", "License", each) for each in told.licenses]
         links, refused = merge_links(links, told.links, rules.max_links), dict(counts)
         canonical = canonical or told.canonical
         alternates = (*alternates, *told.alternates)[:MAX_ALTERNATES]
@@ -153,6 +162,7 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         canonical=canonical,
         alternates=alternates,
         robots=robots,
+        statements=tuple(dict.fromkeys(statements)),
         links=links,
         refused=refused,
     )

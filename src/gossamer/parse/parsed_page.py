@@ -157,6 +157,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     """Translations of the page: pairs of hreflang and normalised URL."""
     robots: Wishes = Wishes()
     """Directives for crawlers in the page and its header."""
+    statements: tuple[str, ...] = ()
+    """What its publisher says about uses of the page: see `web/publisher_wishes.py`."""
     links: tuple[Link, ...] = ()
     refused: dict[str, int] = {}
     """Number of references that are not links, by reason: those of `urls.refusal`, `max_links`, and

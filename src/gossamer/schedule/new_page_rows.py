@@ -6,6 +6,8 @@ found, and these over its old row.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -29,6 +31,7 @@ from gossamer.schedule.order import opic
 from gossamer.tables import LINKS, PAGES, RESPONSES
 from gossamer.tables.fetching import RHYTHM_S
 from gossamer.tables.outcomes import FILTERED_TYPE, OUTCOMES
+from gossamer.web.publisher_wishes import HEADERS, RSL_TYPE
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ ANSWERED = (
     *("outcome", "fetched_ms", "retry_after_s", "digest", "headers", "etag", "last_modified"),
 )
 """Columns of responses that change a page."""
+RESTRICTIVE = ("x-robots-tag:", *(f"{name}:" for name in HEADERS), RSL_TYPE)
+"""What the column `headers` contains if a header restricts the use of a page."""
 
 
 class PageNews(NamedTuple):
@@ -259,8 +264,9 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
     """What is known about the contents of a page: by its answer if that was `stored`.
 
     Without validators, a page is answered as a whole, with all of its headers, when it is asked for
-    again. That is necessary for a page of a refused type, and for one with an X-Robots-Tag of which
-    a 304 says nothing: most servers leave it out of a 304, and it may be gone. A page that is
+    again. That is necessary for a page of a refused type, and for one with an X-Robots-Tag, or a
+    header about its uses, of which a 304 says nothing: most servers leave it out of a 304, and it
+    may be gone. A page that is
     announced as a listing after it was parsed also loses its digest, or an equal body would not be
     parsed again.
     """
@@ -269,12 +275,11 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
         for name in ("main_text", "fit", "digest", "headers")
     }
     is_same = F.coalesce(F.col("r_outcome") == "unchanged", F.lit(False))
-    is_tagged, is_tagged_now = (
-        F.coalesce(F.col(name).contains("x-robots-tag:"), F.lit(False))
-        for name in ("headers", "r_headers")
+    is_unsaid = reduce(
+        or_, (_contains("headers", each) & ~_contains("r_headers", each) for each in RESTRICTIVE)
     )
     is_refused_type = F.coalesce(F.col("r_outcome") == FILTERED_TYPE, F.lit(False))
-    is_unclear = is_refused_type | (is_same & is_tagged & ~is_tagged_now)
+    is_unclear = is_refused_type | (is_same & is_unsaid)
     is_misread = _is_announced_late()
     columns["digest"] = F.when(~is_misread, columns["digest"])
     for name in ("etag", "last_modified"):
@@ -282,6 +287,10 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
         newest = F.when(stored, sent).when(is_same, F.coalesce(sent, known)).otherwise(known)
         columns[name] = F.when(~is_unclear & ~is_misread, newest)
     return columns
+
+
+def _contains(column: str, text: str) -> Column:
+    return F.coalesce(F.col(column).contains(text), F.lit(False))
 
 
 def _is_announced_late() -> Column:

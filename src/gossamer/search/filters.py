@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
 _KINDS = {"htm": "html", "xhtml": "html", "txt": "text"}
 """Other names of kinds of pages."""
+_ANSWERS = {"y": ("yes",), "n": ("no",)}
 NORWEGIAN = {"nb": "no", "nn": "no"}
 """The index has both under one code (`parse/reading/language.py`)."""
 
@@ -41,6 +42,8 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: Terms) -> Query:
             found = Query.term_query(schema, "language", _language_code(value))
         case Filter("type", value):
             found = Query.term_query(schema, "kind", _kind(value))
+        case Filter("wish", value):
+            found = Query.term_set_query(schema, "wish", _wishes(value))
         case Filter("intitle", value):
             found = _phrase_filter(schema, "title", words.analyze(value))
         case Filter("inurl", value):
@@ -89,6 +92,13 @@ def _language_code(value: str) -> str:
     """The code of the index for a tag such as `de-AT`, `pt_BR` or `nb`."""
     code = re.split("[-_]", value.lower(), maxsplit=1)[0]
     return NORWEGIAN.get(code, code)
+
+
+def _wishes(value: str) -> list[str]:
+    """The terms for a wish such as `ai-train=no`; both answers if only the use is named."""
+    use, sign, answer = value.lower().partition("=")
+    words = _ANSWERS.get(answer, (answer,)) if sign else ("yes", "no")
+    return [f"{use}={word}" for word in words]
 
 
 def _kind(value: str) -> str:

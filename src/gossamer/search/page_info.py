@@ -27,7 +27,7 @@ STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored
 DOCUMENT = (
     *("outcome", "detail", "content_type", "charset", "truncated", "title", "description"),
     *("language", "published_ms", "modified_ms", "canonical", "noindex", "nofollow"),
-    *("noarchive", "nosnippet", "unavailable_after_ms"),
+    *("noarchive", "nosnippet", "unavailable_after_ms", "wishes", "wishes_said"),
 )
 
 

@@ -10,6 +10,7 @@
     after:2024-06     of that time or later before:2025               earlier
     link:a.org/b      links to a page       related:a.org/b           similar to a page
     url:a.org/b       the page, or the one that stands for it
+    wish:ai-train=no  its publisher says so about that use; wish:ai-train: or the opposite
     site:a.org/docs   at or below an address; so with host: and, ending in *, url:
 
 Words next to each other are joined by AND, which binds closer than OR. What cannot be parsed is
@@ -61,7 +62,7 @@ MAX_PASSAGE = 512
 FILTERS = frozenset(
     (
         *("site", "host", "url", "lang", "type", "intitle", "inurl"),
-        *("before", "after", "link", "related"),
+        *("before", "after", "link", "related", "wish"),
     )
 )
 ALIASES = {"ext": "type", "filetype": "type", "language": "lang", "title": "intitle"}

@@ -2,7 +2,8 @@
 
 A document is made of the stored body whenever somebody asks for it, in the parser's process without
 rights. What may not be shown as a copy is not shown as a document either, and neither is a page
-that asks not to be found (noindex) or quoted (nosnippet).
+that asks not to be found (noindex) or quoted (nosnippet), or whose publisher does not want it as
+input of AI (`web/publisher_wishes.py`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
 from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
 from gossamer.serve.stored_copy import Copy, Refusal, find_copy, read_record
+from gossamer.web.publisher_wishes import AI_INPUT, forbids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from gossamer.parse.parsed_page import Rules
     from gossamer.search.page_info import PageInfo
@@ -120,7 +122,7 @@ class Documents:
             return copy
         if captured is None or captured.document is None:
             return Refusal(404, "The crawl has stored no copy of this page.")
-        if (why := _objection(captured.document)) is not None:
+        if (why := _objection(captured.document, self._work.config.publishers.obey)) is not None:
             return Refusal(403, why)
         digest = captured.response["digest"] or ""
         provenance = Provenance(copy.file, copy.offset, digest, copy.fetched_ms)
@@ -139,12 +141,14 @@ class Documents:
         )
 
 
-def _objection(document: Mapping[str, Any]) -> str | None:
-    """Why a page must not be read by programs, or None."""
+def _objection(document: Mapping[str, Any], obeyed: Collection[str]) -> str | None:
+    """Why a page must not be read by programs, or None. `obeyed`: the wishes that are."""
     if document["noindex"]:
         return "This page asks not to be found (noindex)."
     if document["nosnippet"]:
         return "This page asks search engines not to show its text (nosnippet)."
+    if AI_INPUT in obeyed and forbids(document["wishes"], AI_INPUT):
+        return f"Its publisher does not want this page as input of AI ({AI_INPUT}=no)."
     if document["outcome"] != "parsed":
         return "This page has no text: it is a listing, empty, or of a type that is not read."
     return None

@@ -97,7 +97,7 @@ class Lookup:
         """The rows whose column `key` has this value, those of the newest layer first.
 
         Raises MissingFile if a file is missing or is not Parquet, and StoreError if it lacks a
-        column.
+        column that earlier versions wrote, too.
         """
         wanted = list(dict.fromkeys((key, *columns)))
         for layer in reversed(self._work.store.manifest.layers(dataset)):
@@ -109,8 +109,10 @@ class Lookup:
                 path = self._path(layer, number)
                 groups = self._groups_of(path)
                 with open_checked(path, dataset, wanted, groups.metadata) as file:
-                    for batch in _run(file, groups.starts, key, value, row, wanted):
-                        yield from batch.select(columns).to_pylist()
+                    held = [name for name in wanted if name in file.schema_arrow.names]
+                    for batch in _run(file, groups.starts, key, value, row, held):
+                        for found in batch.to_pylist():
+                            yield {name: found.get(name) for name in columns}
 
     def _path(self, layer: Layer, number: int) -> str:
         return f"{self._work.root}/{layer.files[number].path}"
@@ -217,7 +219,8 @@ def open_checked(
         _lookup_errors(path),
         parquet.open_parquet(path, metadata=metadata, pre_buffer=False) as file,
     ):
-        lacking = [name for name in columns if name not in file.schema_arrow.names]
+        held = {*file.schema_arrow.names, *DATASETS[dataset].added}
+        lacking = [name for name in columns if name not in held]
         if lacking:
             what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
             raise StoreError(path, what, _lookup_remedy(dataset))

@@ -9,6 +9,7 @@
     changes     how often it has changed
     due         when it is fetched again, and why then
     score       what its place in a round follows from
+    wishes      what its publisher says about uses of it
     fit         whether the owner wants it, by a mark, by rules, or by its words and links
     duplicates  which page stands for it, or for which it stands
     index       whether it can be found, or why not
@@ -49,7 +50,7 @@ from gossamer.status.human_units import duration, moment, percent
 from gossamer.tables import DOCUMENTS, HOSTS, INDEXED, PAGES, SECTIONS
 from gossamer.tables.fetching import RHYTHM_S
 from gossamer.tables.outcomes import FILTERED, OUTCOMES
-from gossamer.web import robots_txt
+from gossamer.web import publisher_wishes, robots_txt
 from gossamer.web.urls import host_of, origin_of
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def explain(work: Workspace, url: str) -> Explanation:
             ("changes", _changes(row, figures)),
             ("due", _due(work, row, figures)),
             ("score", _score(row, figures)),
+            ("wishes", _wishes(work, pages, normal)),
             ("fit", _fit(work, lookup, row)),
             ("duplicates", _duplicates(duplicates)),
             ("index", _index(lookup, pages, row, duplicates)),
@@ -276,6 +278,25 @@ def _score(row: Row, figures: Row) -> str:
     factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
     first = "" if figures["ahead"] == 1 else f" × {figures['ahead']:.3g}, to come before others"
     return f"{factors} × a gain of {figures['gain']:.3g} days{first} = {figures['score']:.3g}"
+
+
+def _wishes(work: Workspace, pages: PageInfo, url: str) -> str:
+    """What the publisher says about uses of the stored page, where, and what is obeyed of that."""
+    captured = pages.capture(url)
+    document = captured and captured.document
+    if not document or not document["wishes_said"]:
+        return ""
+    where = "; ".join(document["wishes_said"].split("\n"))
+    if document["wishes"] is None:
+        judged = publisher_wishes.judge(document["wishes_said"].split("\n"))
+        why = "the host is your own" if judged else "that is about no use of its text"
+        return f"none are obeyed, as {why}: {where}"
+    forbidden = [
+        use for use in publisher_wishes.USES if publisher_wishes.forbids(document["wishes"], use)
+    ]
+    ignored = [use for use in forbidden if use not in work.config.publishers.obey]
+    note = f"; not obeyed, by publishers.obey: {', '.join(ignored)}" if ignored else ""
+    return f"{document['wishes']}, by {where}{note}"
 
 
 def _fit(work: Workspace, lookup: Lookup, row: Row) -> str:

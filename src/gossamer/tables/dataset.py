@@ -44,6 +44,8 @@ class Column:
     type: str
     """A Spark SQL type, one of the keys of `_ARROW`."""
     doc: str
+    added: bool = False
+    """Whether files of earlier versions lack it. Its values are null there."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Dataset:
     @property
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    @cached_property
+    def added(self) -> frozenset[str]:
+        """The columns that files of earlier versions lack."""
+        return frozenset(column.name for column in self.columns if column.added)
 
 
 def record_of_inputs(name: str, holds: str, writer: str, kinds: str) -> Dataset:

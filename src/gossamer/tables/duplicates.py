@@ -158,7 +158,7 @@ DISPOSITIONS = Dataset(
             "disposition",
             "string",
             "indexed, dropped_duplicate, dropped_status, dropped_outcome, dropped_noindex, "
-            "dropped_unavailable",
+            "dropped_wish, dropped_unavailable",
         ),
         Column("survivor", "string", "the page that stands for a duplicate"),
         Column(

@@ -80,5 +80,18 @@ DOCUMENTS = Dataset(
         Column("links", "int", "number of links that passed the filters"),
         Column("body_bytes", "long", "as in responses"),
         Column("digest", "string", "digest of the body, as in responses"),
+        Column(
+            "wishes",
+            "string",
+            "uses that its publisher allows or forbids, such as `search=yes ai-train=no`; null: "
+            "nothing is said, or the host is your own",
+            added=True,
+        ),
+        Column(
+            "wishes_said",
+            "string",
+            "where that is said, a line each, such as `robots.txt Content-Signal: ai-train=no`",
+            added=True,
+        ),
     ),
 )

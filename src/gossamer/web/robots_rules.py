@@ -93,12 +93,19 @@ class Rules:
     def allow(self, url: str) -> bool:
         """Whether the rules allow an absolute URL. A URL that no rule matches is allowed."""
         path = _path(url)
+        return self._highest(path) % 2 == 1 or path == "/robots.txt"  # which is always allowed
+
+    def rank(self, url: str) -> int | None:
+        """The rank of the rule that decides about an absolute URL; None if no rule matches it."""
+        rank = self._highest(_path(url))
+        return None if rank == _UNMATCHED else rank
+
+    def _highest(self, path: str) -> int:
         spellings = {path, _open_query(path)}
         if "%25" in path:  # it may be a stray `%` that `urls.normalize` has encoded
             stray = _ENCODED_STRAY.sub("%", path)
             spellings |= {stray, _open_query(stray)}
-        rank = max(map(self._rank, spellings))
-        return rank % 2 == 1 or path == "/robots.txt"  # which is always allowed
+        return max(map(self._rank, spellings))
 
     def _rank(self, path: str) -> int:
         best = self._exact.get(path, _UNMATCHED)

@@ -1,5 +1,7 @@
 """robots.txt (RFC 9309): what a host allows each crawler, its crawl delay, and its sitemaps.
 
+It also says for which uses pages are meant: see publisher_wishes.py.
+
 `judge_robots_txt` turns the response to a request for the file into a verdict, `parse_robots_txt`
 reads its bytes, and `Robots.allows` is called once per page. Nothing here does I/O or raises:
 invalid lines are ignored.
@@ -27,6 +29,13 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
+from gossamer.web.publisher_wishes import (
+    ROBOTS_TXT,
+    Preference,
+    Preferences,
+    split_path,
+    statement,
+)
 from gossamer.web.robots_rules import Rule, Rules
 
 if TYPE_CHECKING:
@@ -40,6 +49,8 @@ MAX_LINE_BYTES = 8 * 2083 - 1
 MAX_REDIRECTS = 5
 """RFC 9309 §2.3.1.2."""
 MAX_SITEMAPS = 1_000
+MAX_PREFERENCES = 1_000
+MAX_LICENSES = 5
 MAX_CRAWL_DELAY_S = 86_400.0
 """Longer delays are reduced to a day: by then the file is read again."""
 CACHE_FILES = 4_096
@@ -71,7 +82,11 @@ _FIELDS = {
     b"crawldelay": "crawl-delay",
     b"sitemap": "sitemap",
     b"site-map": "sitemap",
+    b"content-signal": "content-signal",
+    b"content-usage": "content-usage",
+    b"license": "license",
 }
+_PREFERENCES = {"content-signal": "Content-Signal", "content-usage": "Content-Usage"}
 # `field: value`. Letters after a field, as in `Sitemaps`, are ignored. Without the colon the value
 # must be a single word, so that prose is not taken for a rule.
 _LINE = re.compile(
@@ -80,6 +95,7 @@ _LINE = re.compile(
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
 # sitemaps.org requires an absolute URL, but some files have a path.
 _SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE)
+_LICENSE = re.compile(rb"https?://.+", re.IGNORECASE)  # RSL 1.0 requires an absolute URL
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 
@@ -87,20 +103,34 @@ class Robots:
     """The contents of one file.
 
     `groups` maps each agent, in lower case, to its lists of rules, which agents of a group share;
-    `delays_s` maps it to its crawl delay.
+    `delays_s` maps it to its crawl delay, and `preferences` to its lines about uses, of which those
+    of "" are for everybody. `licenses` are the URLs of RSL files.
     """
 
-    __slots__ = ("_delays_s", "_groups", "_rules", "_sitemaps")
+    __slots__ = (
+        "_delays_s",
+        "_groups",
+        "_licenses",
+        "_preferences",
+        "_rules",
+        "_sitemaps",
+        "_uses",
+    )
 
     def __init__(
         self,
         groups: Mapping[str, Iterable[Iterable[Rule]]],
         delays_s: Mapping[str, float],
         sitemaps: Iterable[str],
+        preferences: Mapping[str, Iterable[Preference]] | None = None,
+        licenses: Iterable[str] = (),
     ) -> None:
         self._groups = groups
         self._delays_s = delays_s
         self._sitemaps = tuple(sitemaps)
+        self._preferences = preferences or {}
+        self._licenses = [statement(ROBOTS_TXT, "License", url) for url in licenses]
+        self._uses: dict[str, Preferences] = {}  # as `_rules`
         self._rules: dict[str, Rules] = {}  # by agent, built on first use; usually one
 
     def allows(self, agent: str, url: str) -> bool:
@@ -114,6 +144,18 @@ class Robots:
     def crawl_delay_s(self, agent: str) -> float | None:
         """The seconds that `agent` must wait between two requests, if the file says so."""
         return self._delays_s.get(self._name(agent))
+
+    def statements(self, agent: str, url: str) -> list[str]:
+        """What the file says `agent` about uses of the page at an absolute URL of this host."""
+        if not self._preferences:
+            return self._licenses
+        name = self._name(agent)
+        uses = self._uses.get(name)
+        if uses is None:
+            given = self._preferences
+            lines = chain(given.get("", ()), given.get(name, ()))
+            uses = self._uses[name] = Preferences(list(lines))
+        return [*uses.about(url), *self._licenses]
 
     @property
     def sitemaps(self) -> list[str]:
@@ -195,7 +237,9 @@ def _read(body: bytes) -> Robots:
         match = _LINE.fullmatch(line[:MAX_LINE_BYTES].partition(b"#")[0].strip())
         if match is not None:
             reader.read(_FIELDS[match[1].lower()], match[2] or match[3] or b"")
-    return Robots(reader.groups, reader.delays_s, reader.sitemaps)
+    return Robots(
+        reader.groups, reader.delays_s, reader.sitemaps, reader.preferences, reader.licenses
+    )
 
 
 class _Reader:
@@ -209,6 +253,10 @@ class _Reader:
         self.groups: dict[str, list[list[Rule]]] = {}
         self.delays_s: dict[str, float] = {}
         self.sitemaps: dict[str, None] = {}
+        self.preferences: dict[str, list[Preference]] = {}
+        self.licenses: dict[str, None] = {}
+        self._agents: list[str] = []
+        self._preference_count = 0
         self._rules: list[Rule] = []  # rules above the first user-agent apply to nobody
         self._has_rules = False
         self._undelayed: list[str] = []
@@ -222,13 +270,19 @@ class _Reader:
             case "sitemap":
                 if len(self.sitemaps) < MAX_SITEMAPS and _SITEMAP.fullmatch(value):
                     self.sitemaps[value.decode("utf-8", "replace")] = None
+            case "license":
+                if len(self.licenses) < MAX_LICENSES and _LICENSE.fullmatch(value):
+                    self.licenses[value.decode("utf-8", "replace")] = None
+            case "content-signal" | "content-usage":
+                self._has_rules = True
+                self._preference(_PREFERENCES[field], value)
             case _:
                 self._has_rules = True
                 self._rule(field == "allow", value)
 
     def _user_agent(self, value: bytes) -> None:
         if self._has_rules:
-            self._rules, self._has_rules, self._undelayed = [], False, []
+            self._rules, self._has_rules, self._undelayed, self._agents = [], False, [], []
         for name in value.split(b","):  # some files list several agents in one line
             token = _PRODUCT_TOKEN.match(name.strip())
             if token is None:
@@ -238,6 +292,7 @@ class _Reader:
             if not groups or groups[-1] is not self._rules:
                 groups.append(self._rules)
             self._undelayed.append(agent)
+            self._agents.append(agent)
 
     def _rule(self, allow: bool, pattern: bytes) -> None:
         if not pattern:
@@ -246,6 +301,14 @@ class _Reader:
         if allow and pattern.endswith(b"/index.html"):
             # As Google does: allowing a folder's index.html allows the folder's URL, too.
             self._rules.append(Rule(allow, pattern.removesuffix(b"index.html") + b"$"))
+
+    def _preference(self, name: str, value: bytes) -> None:
+        path, text = split_path(value)
+        line = Preference(name, path, text.decode("latin-1"))
+        for agent in self._agents or ("",):
+            if self._preference_count < MAX_PREFERENCES:
+                self._preference_count += 1
+                self.preferences.setdefault(agent, []).append(line)
 
     def _crawl_delay(self, value: bytes) -> None:
         # It applies only to the agents above it: `User-agent: a`, `Crawl-delay: 9`,

@@ -154,6 +154,8 @@ class DocumentBuilder:
         if row["language"]:
             add_text("language", row["language"])
         add_text("kind", self._kind)
+        for wish in (row["wishes"] or "").split():
+            add_text("wish", wish)
 
     def _add_sites(self, host: str, copy_hosts: Iterable[str]) -> None:
         """Add the sites of a page, and those of the pages that it stands for."""

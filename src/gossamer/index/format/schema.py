@@ -5,8 +5,9 @@ A shard is a folder, and each language in it has an index of its own below (`ana
 
   names   indexed whole: url, host, site (the host, those of pages that this one stands for, and
           every domain above them), copy_site (those of them that are not above the page's own
-          host), language, kind, title_key, and hash_prefix: some bits of the page's key, a short
-          term to find it by
+          host), language, kind, title_key, wish (what its publisher says about uses of the page,
+          such as `ai-train=no`), and hash_prefix: some bits of the page's key, a short term to find
+          it by
   words   title, anchors, address, text, first_words, boilerplate, vocabulary, and exact forms.
           `text` has all text about the page: title, headings, description, main text, each anchor
           once, the address. So a page matches a word if and only if `text` has it, and one posting
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 16
+FORMAT = 17
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
-NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
+NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key", "wish")
 FACETS = ("host", "language", "kind")
 WORDS = (
     *("title", "anchors", "address", "text", "first_words", "boilerplate", "vocabulary"),

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.parse.html.microdata import read_microdata
 from gossamer.parse.reading.directives import Wishes, wishes
 from gossamer.parse.reading.language import tag_of
+from gossamer.web.publisher_wishes import META_NAMES as WISH_NAMES
+from gossamer.web.publisher_wishes import RSL_TYPE, statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ MAX_ALTERNATES = 300
 MAX_SCRIPTS = 50
 MAX_TIMES = 100
 MAX_HEADINGS = 20
+MAX_STATEMENTS = 50
 
 LARGE_WIDTH, LARGE_HEIGHT = 200, 150
 """Pixels that an image needs to represent its page, if it is not a banner: see `WIDEST`."""
@@ -106,6 +109,8 @@ class HeadMetadata:
         self.agent = agent.lower()
         self.meta: dict[str, list[str]] = {}
         self.wishes = Wishes()
+        self.statements: list[str] = []
+        """What elements say about uses of the page: see `web/publisher_wishes.py`."""
         self.canonical: str | None = None
         self.icon: str | None = None
         self.touch_icon: str | None = None
@@ -136,6 +141,8 @@ class HeadMetadata:
                         values.append(content[:MAX_VALUE_CHARS])
                 elif name in ("robots", self.agent) and attribute != "http-equiv":
                     self.wishes |= wishes(content)
+                elif name in WISH_NAMES:
+                    self._add_statement(name, content[:MAX_VALUE_CHARS])
 
     def meta_contents(self, question: str) -> Iterator[str]:
         """Yield the contents of the meta elements that answer `question`, a key of `NAMES`."""
@@ -159,6 +166,8 @@ class HeadMetadata:
                     self.touch_icon = self.touch_icon or href
                 case "image_src":
                     self.image_src = self.image_src or href
+                case "license" if RSL_TYPE in (attributes.get("type") or "")[:200].lower():
+                    self._add_statement("License", href)
 
     def add_script(self, text: str) -> None:
         """Keep the text of a script element whose type is JSONLD_TYPE."""
@@ -200,6 +209,15 @@ class HeadMetadata:
 
     def add_microdata(self, tree: LexborHTMLParser) -> None:
         self.things = read_microdata(tree)
+
+    def add_rsl(self, tree: LexborHTMLParser) -> None:
+        """Keep that a script element has the terms of a licence in it."""
+        if tree.css_first(f'script[type="{RSL_TYPE}" i]') is not None:
+            self._add_statement("License", f"a script of the type {RSL_TYPE}")
+
+    def _add_statement(self, field: str, value: str) -> None:
+        if len(self.statements) < MAX_STATEMENTS:
+            self.statements.append(statement("page", field, value))
 
     def _add_alternate(self, href: str, attributes: Attributes) -> None:
         language = tag_of(attributes.get("hreflang") or "")

@@ -22,6 +22,7 @@ from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.directives import Wishes
 from gossamer.parse.reading.titles import is_visible, says_nothing
 from gossamer.parse.reading.type_sniffing import XHTML
+from gossamer.web.publisher_wishes import RSL_TYPE
 from gossamer.web.query_encoding import encode_query
 from gossamer.web.urls import normalize
 
@@ -102,6 +103,8 @@ def _read(
     found.embedded.add_to(found.references)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
+    if RSL_TYPE in text:
+        found.head_metadata.add_rsl(tree)
     return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
 
 
@@ -186,6 +189,7 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         canonical=joined(meta.canonical),
         alternates=tuple((language, href) for language, href in alternates if href is not None),
         robots=found.head_metadata.wishes,
+        statements=tuple(found.head_metadata.statements),
         links=found.references.links(url, base, rules.urls, refused, charset),
         refused=refused,
     )

@@ -1,9 +1,10 @@
 """Directives for crawlers: the robots meta element and the X-Robots-Tag header.
 
 There is no standard. The directives are those of the HTML 4 note (noindex, nofollow, none) and of
-Google's and Bing's documentation. They are case-insensitive and separated by commas. In the header,
-an agent's name and a colon may precede directives meant only for that agent, up to the end of the
-header field. We obey both those for everybody and those for us, and those of several fields add up.
+Google's and Bing's documentation, and noai and noimageai, which DeviantArt began. They are
+case-insensitive and separated by commas. In the header, an agent's name and a colon may precede
+directives meant only for that agent, up to the end of the header field. We obey both those for
+everybody and those for us, and those of several fields add up.
 
 Facts: many sites separate directives by blanks or semicolons, put them in quotes, repeat the name
 of the header in its value, or write `no-index`. The date of `unavailable_after` may be in the
@@ -22,6 +23,7 @@ from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.reading.dates import parse_date
+from gossamer.web.publisher_wishes import statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +33,7 @@ DIRECTIVES = frozenset(
     (
         *("all", "index", "follow", "noindex", "nofollow", "none"),
         *("noarchive", "nocache", "nosnippet", "noimageindex", "notranslate", "indexifembedded"),
+        *("noai", "noimageai"),
         *(UNAVAILABLE_AFTER, "max-snippet", "max-image-preview", "max-video-preview"),
     )
 )
@@ -40,7 +43,7 @@ EVERYBODY = frozenset(("*", "robots", "x-robots-tag"))
 MAX_CHARS = 4_096
 # Does not match part of a date, which may have colons, too.
 _AGENT = re.compile(r"""[\s"']*([\w*-]+)(?:/[\w.]*)?\s*""")
-_SPLIT_NO = re.compile(r"\bno[ _-](?=(?:index|follow|archive|cache|snippet)\b)")
+_SPLIT_NO = re.compile(r"\bno[ _-](?=(?:index|follow|archive|cache|snippet|ai|imageai)\b)")
 _VALUED = re.compile(r"(max-(?:snippet|image-preview|video-preview))\s*[:=]\s*([\w-]+)")
 """Directives with a value, which may be `none`."""
 _WORD = re.compile(r"[\w-]+")
@@ -57,6 +60,10 @@ class Wishes(NamedTuple):
     """Do not show text of the page."""
     unavailable_after: datetime | None = None
     """Remove the page from search results after this instant (UTC)."""
+    noai: bool = False
+    """Do not give the text of the page to AI."""
+    noimageai: bool = False
+    """Do not give its images to AI."""
 
     def __or__(self, other: Wishes) -> Wishes:
         ends = [end for end in (self.unavailable_after, other.unavailable_after) if end is not None]
@@ -66,7 +73,14 @@ class Wishes(NamedTuple):
             self.noarchive or other.noarchive,
             self.nosnippet or other.nosnippet,
             min(ends, default=None),
+            self.noai or other.noai,
+            self.noimageai or other.noimageai,
         )
+
+    def statements(self, source: str, field: str) -> list[str]:
+        """What they say about uses of the page, as `web/publisher_wishes.py` reads it."""
+        said = ("noai",) * self.noai + ("noimageai",) * self.noimageai
+        return [statement(source, field, word) for word in said]
 
 
 def wishes(content: str) -> Wishes:
@@ -119,4 +133,6 @@ def _wishes(parts: Iterable[str]) -> Wishes:
         nofollow=not words.isdisjoint(("nofollow", "none")),
         noarchive=not words.isdisjoint(("noarchive", "nocache")),
         nosnippet="nosnippet" in words,
+        noai="noai" in words,
+        noimageai="noimageai" in words,
     )

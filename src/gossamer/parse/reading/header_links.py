@@ -19,6 +19,7 @@ from gossamer.parse.reading.language import tag_of
 from gossamer.parse.reading.link_relations import link_relations
 from gossamer.parse.reading.references import LEADING, MAX_HREF_CHARS, References
 from gossamer.parse.reading.refresh import refresh_target
+from gossamer.web.publisher_wishes import RSL_TYPE
 from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ LINKING = frozenset(("link", "refresh"))
 MAX_CHARS = 32_768
 """Characters read of a header."""
 MAX_LINKS = 300
+MAX_LICENSES = 5
 MAX_TITLE_CHARS = 200
 
 _LINK = re.compile(
@@ -51,6 +53,8 @@ class HeaderLinks(NamedTuple):
     canonical: str | None = None
     alternates: tuple[tuple[str, str], ...] = ()
     links: tuple[Link, ...] = ()
+    licenses: tuple[str, ...] = ()
+    """URLs of RSL files (`web/publisher_wishes.py`)."""
 
 
 def read_link_header(value: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -79,6 +83,7 @@ def header_links(
     references = References(MAX_LINKS, refused)
     canonical: str | None = None
     alternates: list[tuple[str, str]] = []
+    licenses: list[str] = []
     if target := refresh_target(headers.get("refresh", "")[:MAX_HREF_CHARS]):
         references.add(_in_ascii(target), "", "refresh")
     for href, parameters in read_link_header(headers.get("link", "")):
@@ -91,10 +96,13 @@ def header_links(
         language = tag_of(parameters.get("hreflang", ""))
         if "alternate" in relations and language and target and len(alternates) < MAX_LINKS:
             alternates.append((language, target))
+        if _is_rsl(parameters) and len(licenses) < MAX_LICENSES:
+            licenses.append(href)
         title = parameters.get("title", "").replace("\0", "")
         for relation in relations:
             references.add(written, short(title, MAX_TITLE_CHARS), relation)
-    return HeaderLinks(canonical, tuple(alternates), references.links(url, url, rules, refused))
+    links = references.links(url, url, rules, refused)
+    return HeaderLinks(canonical, tuple(alternates), links, tuple(licenses))
 
 
 def merge_links(links: tuple[Link, ...], more: tuple[Link, ...], most: int) -> tuple[Link, ...]:
@@ -115,6 +123,11 @@ def merge_links(links: tuple[Link, ...], more: tuple[Link, ...], most: int) -> t
             announced=known.announced or link.announced,
         )
     return tuple(merged.values())
+
+
+def _is_rsl(parameters: Mapping[str, str]) -> bool:
+    named = "license" in parameters.get("rel", "").lower().split()
+    return named and RSL_TYPE in parameters.get("type", "").lower()
 
 
 def _in_ascii(href: str) -> str:

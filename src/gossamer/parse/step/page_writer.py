@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from gossamer.config.own_hosts import Own
 from gossamer.native import native_text
 from gossamer.parse.parsed_page import Link
 from gossamer.parse.reading.type_sniffing import essence
@@ -14,6 +15,7 @@ from gossamer.parse.step.link_rewriting import LinkRewriter
 from gossamer.parse.step.sitemap_discovery import is_robots
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
 from gossamer.tables import DOCUMENTS, LINKS
+from gossamer.web import publisher_wishes
 from gossamer.web.sketches import hash_and_sketch
 from gossamer.web.urls import domain_of
 
@@ -54,6 +56,7 @@ class PageWriter:
         documents, links, *_ = job.attempts
         self._round = job.round
         self._filters = filters
+        self._own = Own(job.config.fetch)
         self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents, encoding=SMALL_PAGES)
         self._links = ParquetWriter(job.root, LINKS.name, links)
         rejected = filters.reject_all
@@ -64,7 +67,8 @@ class PageWriter:
         self._waiting_chars = 0
         self._counts: Counter[str] = Counter()
 
-    def add(self, answer: ResponseRow, page: ParsedPage) -> None:
+    def add(self, answer: ResponseRow, page: ParsedPage, address: str | None = None) -> None:
+        """Add a page. `address`: the IP address that it was fetched from, if that is known."""
         found = () if is_robots(answer.url) else page.links
         links = self._add_links(answer, found, answer.depth + 1, first=answer.fetches == 0)
         self._counts["documents"] += 1
@@ -72,7 +76,8 @@ class PageWriter:
             self._counts[TRUNCATED] += 1
         self._count_dropped(page.refused)
         self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
-        self._document_rows.append(document_row(answer, page, links))
+        is_own = bool(page.statements) and self._own.has(answer.host, address)
+        self._document_rows.append(document_row(answer, page, links, is_own=is_own))
         self._waiting_chars += 2 * len(page.text or "") + len(page.main_text or "")
         self._flush_when_full()
 
@@ -161,8 +166,13 @@ def _believed_announcements(src: str, links: Sequence[Link]) -> list[bool]:
     return [link.announced and domain_of(link.dst) == own for link in links]
 
 
-def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any, ...]:
-    """Return a row of documents, in the order of its columns."""
+def document_row(
+    answer: ResponseRow, page: ParsedPage, links: int, *, is_own: bool = False
+) -> tuple[Any, ...]:
+    """Return a row of documents, in the order of its columns.
+
+    What the publisher of an own page wishes about its uses is kept, but has no effect.
+    """
     robots = page.robots
     main, boilerplate = main_and_boilerplate(page.text, page.main_text)
     return (
@@ -202,6 +212,8 @@ def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any
         links,
         answer.body_bytes,
         answer.digest,
+        None if is_own else publisher_wishes.encode(publisher_wishes.judge(page.statements)),
+        "\n".join(publisher_wishes.keep(page.statements)) or None,
     )
 
 

@@ -38,6 +38,7 @@ from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, Row, count_rows
 from gossamer.storage.warc import header_values
 from gossamer.tables.outcomes import FILTERED
+from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +125,7 @@ def _parse_pages(
             left.interrupted.append(answer)
             heartbeat.beat(count=INTERRUPTED if left.alone else RETRIED)
         else:
-            writer.add(answer, page)
+            writer.add(answer, page, None if stored is None else address_of(answer, stored))
             heartbeat.beat(count=page.outcome)
     return unreadable
 
@@ -162,6 +163,14 @@ def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
     fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
     headers = stored.headers | header_values((answer.headers or "").split("\n"))
     return Page(answer.url, headers, stored.body, fetched, bool(answer.announced))
+
+
+def address_of(answer: ResponseRow, stored: StoredResponse) -> str | None:
+    """Return the IP address of a page's host; None if the record is of an equal page elsewhere."""
+    address = stored.fields.get("warc-ip-address")
+    if address is None or host_of(stored.fields.get("warc-target-uri", "")) != answer.host:
+        return None
+    return address
 
 
 def _refuse_language(rules: RuleFile | None, answer: ResponseRow, page: ParsedPage) -> ParsedPage:

@@ -19,6 +19,7 @@ from gossamer.serve.stored_copy import Refusal
 from gossamer.serve.web import responses
 from gossamer.serve.web.expensive_responses import Guard
 from gossamer.serve.web.request_limits import client_of
+from gossamer.web.publisher_wishes import AI_INPUT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -48,6 +49,8 @@ class Documenting:
         self._pages = pages
         self._documents = documents
         self._front = front
+        obeyed = AI_INPUT in work.config.publishers.obey
+        self._excluded = f" -wish:{AI_INPUT}=no" if obeyed else ""
 
     def routes(self, kept_s: float) -> list[Route]:
         guarded = Guard("document", kept_s=kept_s)(self.document)
@@ -75,7 +78,7 @@ class Documenting:
         site = responses.site_parameter(request).lower()
         if not site:
             raise HTTPException(400, f"site is missing: {request.scope['path']}?site=example.org")
-        question = Question(f"site:{site}", 0, MAX_LISTED)
+        question = Question(f"site:{site}{self._excluded}", 0, MAX_LISTED)
         found = await self._front.search(question, client_of(request.scope))
         entries = (
             Entry(hit.url, hit.title, "".join(responses.snippet_parts(hit.snippet)))

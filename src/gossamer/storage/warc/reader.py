@@ -13,6 +13,7 @@ from isal import isal_zlib
 
 from gossamer.storage import opening
 from gossamer.storage.warc.records import GZIP
+from gossamer.web.publisher_wishes import ROBOTS_TXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,16 +22,21 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16 << 10  # decompressed per call
 HEAD_END = b"\r\n\r\n"
+_LINE_WISE = frozenset(("x-robots-tag", ROBOTS_TXT))
 HEAD_BYTES = 8 << 10
 """More than the header of a record has, unless its URL is very long."""
 
 
 class StoredResponse(NamedTuple):
-    """A stored body, with the offset of its record and its HTTP headers (names in lower case)."""
+    """A stored body, with the offset of its record and its HTTP headers.
+
+    `fields` are those of the WARC record itself. All names are in lower case.
+    """
 
     offset: int
     headers: dict[str, str]
     body: bytes
+    fields: dict[str, str]
 
 
 class WarcReader:
@@ -116,14 +122,14 @@ def _response(offset: int, record: bytes) -> StoredResponse | None:
     kind = headers.get("warc-type")
     if kind == "resource":
         described = {"content-type": headers.get("content-type", "")}
-        return StoredResponse(offset, described, record[start + len(HEAD_END) : end])
+        return StoredResponse(offset, described, record[start + len(HEAD_END) : end], headers)
     if kind != "response":
         return None
     start += len(HEAD_END)
     body = record.find(HEAD_END, start, end) + len(HEAD_END)
     if body < len(HEAD_END):
         return None
-    return StoredResponse(offset, head_fields(record[start:body]), record[body:end])
+    return StoredResponse(offset, head_fields(record[start:body]), record[body:end], headers)
 
 
 def head_fields(head: bytes) -> dict[str, str]:
@@ -135,6 +141,7 @@ def header_values(lines: Iterable[str]) -> dict[str, str]:
     """Return header fields by lower-case name, repeats joined by commas (RFC 9110 §5.3).
 
     Those of X-Robots-Tag are joined by line ends: an agent's name is valid to the end of its field.
+    So are the statements of robots.txt, which are kept among the headers.
     """
     headers: dict[str, str] = {}
     for line in lines:
@@ -142,6 +149,6 @@ def header_values(lines: Iterable[str]) -> dict[str, str]:
         if colon:
             folded, value = name.lower(), value.strip()
             known = headers.get(folded)
-            end = "\n" if folded == "x-robots-tag" else ", "
+            end = "\n" if folded in _LINE_WISE else ", "
             headers[folded] = value if known is None else f"{known}{end}{value}"
     return headers
