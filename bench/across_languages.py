@@ -81,6 +81,7 @@ PLAIN: dict[str, Any] = {
     "modified_ms": None,
     "image": None,
     "nosnippet": False,
+    "wishes": None,
     "fetched_ms": 0,
     "static_rank": 1.0,
     "copies": None,

@@ -98,6 +98,7 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
                 "modified_ms": None,
                 "image": None,
                 "nosnippet": False,
+                "wishes": None,
                 "fetched_ms": 0,
                 "static_rank": 1.0,
                 "copy_hosts": None,

@@ -108,6 +108,7 @@ def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
             "published_ms": NOW_MS - int(draw.expovariate(1 / 900) * DAY_MS) if dated else None,
             "fetched_ms": NOW_MS - number % 1_000 * 3_600_000,
             "nosnippet": False,
+            "wishes": None,
             "rank": draw.paretovariate(1.2) / (6 * n),
             "anchors": [" ".join(words[at : at + 2])] if draw.random() < 0.5 else [],
         }

@@ -77,9 +77,11 @@ def test_the_next_request_is_sent_before_an_answer_is_recorded(
         asked.set()
         writer.write(page(b"b"))
 
-    def add(writer: ResponseWriter, wanted: FetchRow, answer: FetchResult) -> str:
+    def add(
+        writer: ResponseWriter, wanted: FetchRow, answer: FetchResult, said: Sequence[str]
+    ) -> str:
         early.append(asked.wait(10))
-        return record(writer, wanted, answer)
+        return record(writer, wanted, answer, said)
 
     early: list[bool] = []
     record = ResponseWriter.add

@@ -143,6 +143,8 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "links": 2,
         "body_bytes": 68,
         "digest": documents[HOME]["digest"],
+        "wishes": None,
+        "wishes_said": None,
     }
     assert documents[HOME + "paper"]["outcome"] == "failed"
     assert documents[HOME + "paper"]["content_type"] == "application/pdf"

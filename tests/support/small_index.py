@@ -39,6 +39,7 @@ PLAIN: dict[str, Any] = {
     "modified_ms": None,
     "image": None,
     "nosnippet": False,
+    "wishes": None,
     "fetched_ms": 1_800_000_000_000,
     "static_rank": 0.0,
     "outer_lines": None,
