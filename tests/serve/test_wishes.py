@@ -243,6 +243,19 @@ def test_documents_leave_out_ai_input_no(client: httpx.Client) -> None:
     assert words_in(listed) == allowed(AI_INPUT, SEARCH)
 
 
+def test_chat_front_ends_get_no_ai_input_no(client: httpx.Client) -> None:
+    found = set[str]()
+    for page in PAGES:
+        answer = client.post("/open-webui", json={"query": page.word, "count": 3})
+        found |= words_in(answer.text)
+    assert found == allowed(AI_INPUT, SEARCH)
+    answer = client.post(
+        "/open-webui", json={"query": f"site:{SITE} OR {PAGES[0].word}", "count": 9}
+    )
+    assert 1 <= len(answer.json()) <= 9
+    assert words_in(answer.text) <= allowed(AI_INPUT, SEARCH)
+
+
 def test_exports_of_documents_leave_out_ai_input_no(work: Workspace) -> None:
     documents = CrawlDocuments(work)
     for what in (LLMS, LLMS_FULL, PASSAGES, "documents"):

@@ -115,6 +115,12 @@ class Documents:
         described = stored.described
         return Entry(url, described["title"] or "", described["description"] or "")
 
+    def may_be_input(self, url: str) -> bool:
+        """Whether a found page may become input of AI, as far as its publisher has said."""
+        captured = self._pages.capture(url)
+        document = captured and captured.document
+        return not document or not _is_forbidden_input(document, self._work.config.publishers.obey)
+
     def _stored(self, url: str) -> _Stored | Refusal:
         copy = find_copy(self._work, self._pages, url)
         captured = self._pages.capture(url)
@@ -147,11 +153,15 @@ def _objection(document: Mapping[str, Any], obeyed: Collection[str]) -> str | No
         return "This page asks not to be found (noindex)."
     if document["nosnippet"]:
         return "This page asks search engines not to show its text (nosnippet)."
-    if AI_INPUT in obeyed and forbids(document["wishes"], AI_INPUT):
+    if _is_forbidden_input(document, obeyed):
         return f"Its publisher does not want this page as input of AI ({AI_INPUT}=no)."
     if document["outcome"] != "parsed":
         return "This page has no text: it is a listing, empty, or of a type that is not read."
     return None
+
+
+def _is_forbidden_input(document: Mapping[str, Any], obeyed: Collection[str]) -> bool:
+    return AI_INPUT in obeyed and forbids(document["wishes"], AI_INPUT)
 
 
 def _document(copy: Copy, page: ParsedPage, provenance: Provenance) -> Document:

@@ -131,7 +131,7 @@ def app(
         gate = TokenGate(work, refused)
         tools = McpEndpoint(Toolbox(work, pages, documents, front), gate)
         contexts.append(tools.lifespan)
-        model_routes = [*tools.routes(), *OpenWebui(front, gate).routes()]
+        model_routes = [*tools.routes(), *OpenWebui(work, documents, front, gate).routes()]
     routed = Starlette(
         lifespan=lambda _: _within(contexts),
         routes=[
