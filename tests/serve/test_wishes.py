@@ -34,7 +34,7 @@ from tests.support.stored_rounds import Fetched
 from tests.support.stored_web import store_and_parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import httpx
 
@@ -156,7 +156,7 @@ def lines_of(pieces: Iterable[bytes]) -> str:
     return b"".join(pieces).decode()
 
 
-def call(work: Workspace, *calls: tuple[str, dict[str, object]]) -> list[str]:
+def call(work: Workspace, *calls: tuple[str, Mapping[str, object]]) -> list[str]:
     """The answers of tools as JSON; of refused calls the reason."""
     pages = PageInfo(work, Lookup(work))
 
@@ -292,7 +292,7 @@ def test_a_page_is_explained_with_the_evidence(work: Workspace) -> None:
 
 
 def test_wishes_that_the_owner_does_not_obey_are_still_known(work: Workspace) -> None:
-    ignoring = structs.replace(work.config, publishers=PublishersConfig(obey=(SEARCH,)))
+    ignoring = structs.replace(work.config, publishers=PublishersConfig(obey=("search",)))
     page = next(each for each in PAGES if each.forbidden == INPUT)
     before, work.config = work.config, ignoring
     try:
