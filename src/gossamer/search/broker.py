@@ -136,6 +136,8 @@ def _find_results(
     tree = query_tree.parse(text)
     if not question.verbatim:
         tree = expand(tree, question.synonyms)
+    if question.among:
+        tree = query_tree.And((tree, query_tree.Urls(question.among)), strict=True)
     search = yield from _prepare(nodes, weights, question, facts, tree)
     whole = yield from search.find_all_terms()
     better = Corrections()

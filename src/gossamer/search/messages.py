@@ -42,7 +42,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
 
     `verbatim`: neither replace words that no page has by similar ones, nor search for synonyms.
     `language`: that of the user, whose pages are preferred. `synonyms`: the version of their file
-    that the server has seen, or 0.
+    that the server has seen, or 0. `among`: only pages with these URLs, if any are given.
     """
 
     query: str
@@ -55,6 +55,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     verbatim: bool = False
     language: str = ""
     synonyms: int = 0
+    among: tuple[str, ...] = ()
 
 
 class Survey(msgspec.Struct, frozen=True, tag=True):

@@ -134,6 +134,25 @@ class ChangeLog:
         last = [Placed(change, end) for change, _ in found[-1:]]
         return [*found[:-1], *last], end
 
+    def recent(self, count: int, site: str = "") -> list[Change]:
+        """The pages that were last added or changed, the newest first: each once.
+
+        They are those of about `count` changes.
+        """
+        held = pa.Table.from_batches([], _schema())
+        lowest: Position | None = None
+        for group in sorted(self._groups(0), key=lambda group: group.high, reverse=True):
+            if lowest is not None and group.high < lowest:
+                break
+            held = pa.concat_tables([held, _read(group)])
+            held = held.sort_by([(name, "descending") for name in _ORDER]).slice(0, count)
+            if held.num_rows == count:
+                lowest = _position(held.slice(count - 1).to_pylist()[0])
+        last = {row["url"]: row for row in reversed(held.to_pylist())}
+        newest = sorted(last.values(), key=_position, reverse=True)
+        stays = (row for row in newest if row["round"] is not None)
+        return [_change(row) for row in stays if is_on_site(row["url"], site)]
+
     def page(self, since: Cursor, count: int, site: str = "") -> Changes:
         """As `read`, for programs."""
         found, after = self.read(since, count, site)
@@ -158,9 +177,7 @@ class ChangeLog:
         for group in groups:
             if last is not None and group.low > last:
                 break
-            with open_checked(group.path, CHANGES.name, _COLUMNS) as file:
-                rows = file.read_row_group(group.number, list(_COLUMNS), use_threads=False)
-            rows = rows.cast(_schema())
+            rows = _read(group)
             held = pa.concat_tables([held, rows.filter(_is_after(rows, after))])
             held = held.sort_by([(name, "ascending") for name in (*_ORDER, "url")])
             if held.num_rows >= count:
@@ -204,6 +221,12 @@ def is_on_site(url: str, site: str) -> bool:
     """Whether a page is on this host, or on one below it. An empty `site` holds all pages."""
     host = host_of(url) if site else ""
     return host == site or host.endswith(f".{site}")
+
+
+def _read(group: _Group) -> pa.Table:
+    with open_checked(group.path, CHANGES.name, _COLUMNS) as file:
+        rows = file.read_row_group(group.number, list(_COLUMNS), use_threads=False)
+    return rows.cast(_schema())
 
 
 def _range(group: pq.RowGroupMetaData) -> tuple[Position, Position]:

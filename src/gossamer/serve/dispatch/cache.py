@@ -54,8 +54,11 @@ class Cache:
         return known
 
     def keep(self, state: str, question: Question, results: Results) -> None:
-        """Cache an answer, unless it is incomplete, explained, from another state, or too large."""
-        if state != self._state or results.missing or question.explain:
+        """Cache an answer, unless it is incomplete, explained, from another state, or too large.
+
+        A question about certain pages only is not repeated, either.
+        """
+        if state != self._state or results.missing or question.explain or question.among:
             return
         if size_of(results) <= self.max_bytes:
             self._answers[question] = results

@@ -23,6 +23,7 @@ from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.documents import Documents
+from gossamer.serve.feeds.newest_matches import NewestMatches
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.mcp.tools import Toolbox
 from gossamer.serve.web import openapi, protocol, robots_route
@@ -35,6 +36,7 @@ from gossamer.serve.web.cors import Cors
 from gossamer.serve.web.document_routes import Documenting
 from gossamer.serve.web.embed_routes import Embedding
 from gossamer.serve.web.expensive_responses import KEPT_S
+from gossamer.serve.web.feed_routes import Feeding
 from gossamer.serve.web.graph_routes import Graphing
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.host_names import KnownNames
@@ -142,6 +144,7 @@ def app(
             *Copying(work, pages).routes(kept_s),
             *Documenting(work, pages, documents, front).routes(kept_s),
             *Changing(work, changes).routes(kept_s),
+            *Feeding(NewestMatches(work, changes, lookup, front), front).routes(),
             *Status(watch, front.opened, graphs).routes(kept_s),
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),

@@ -56,7 +56,7 @@ class Documenting:
         guarded = Guard("document", kept_s=kept_s)(self.document)
 
         async def conditional(request: Request) -> Response:
-            return _unless_known(request, await guarded(request))
+            return responses.unless_known(request, await guarded(request))
 
         return [Route("/api/document", conditional), Route("/api/llms.txt", self.listing)]
 
@@ -93,14 +93,3 @@ def encoded(document: Document, form: str) -> tuple[bytes, str]:
     if form == "json":
         return msgspec.json.encode(document), "application/json"
     return document.markdown.encode("utf-8", "replace"), MARKDOWN
-
-
-def _unless_known(request: Request, answer: Response) -> Response:
-    """The answer, or 304 if the client has it (RFC 9110, section 13.1.2)."""
-    tag = answer.headers.get("etag", "")
-    given = request.headers.get("if-none-match", "")
-    known = {each.strip().removeprefix("W/") for each in given.split(",")}
-    if tag and (tag in known or given.strip() == "*"):
-        kept = ("etag", "cache-control", "last-modified", "x-robots-tag")
-        return Response(status_code=304, headers={name: answer.headers[name] for name in kept})
-    return answer

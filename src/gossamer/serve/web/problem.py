@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 RETRY = {"retry-after": "1"}
 """Seconds. Most overloads are over by then."""
-FOR_PROGRAMS = ("/api/", "/health", "/mcp", "/metrics", "/open-webui")
+FOR_PROGRAMS = ("/api/", "/health", "/mcp", "/metrics", "/open-webui", "/feed")
 _ABOUT = {404: "There is nothing at this address.", 405: "This address only answers GET and HEAD."}
 
 

@@ -27,6 +27,7 @@ MAX_SITE_CHARS = 500
 _LANGUAGE = re.compile(r"[a-z]{2}(?![a-z])")
 _MATCH = re.compile("</?b>")
 _FRESH = {"cache-control": "no-store"}
+_OF_304 = ("etag", "cache-control", "last-modified", "vary", "x-robots-tag")
 
 
 def number_parameter(request: Request, name: str, default: int, *, strict: bool = True) -> int:
@@ -102,6 +103,17 @@ def snippet_parts(html: str) -> list[str]:
     In snippets, all markup is `<b>` around matches, which do not contain each other.
     """
     return [unescape(piece) for piece in _MATCH.split(html)]
+
+
+def unless_known(request: Request, answer: Response) -> Response:
+    """The answer, or 304 if the client has it (RFC 9110, section 13.1.2)."""
+    tag = answer.headers.get("etag", "")
+    given = request.headers.get("if-none-match", "")
+    known = {each.strip().removeprefix("W/") for each in given.split(",")}
+    if tag and (tag in known or given.strip() == "*"):
+        kept = [name for name in _OF_304 if name in answer.headers]
+        return Response(status_code=304, headers={name: answer.headers[name] for name in kept})
+    return answer
 
 
 def page(
