@@ -50,6 +50,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "search": ["CRAWL", "words"],
     "mcp": ["CRAWL"],
     "changes": ["CRAWL"],
+    "follow": ["CRAWL", "words", "--to", "http://127.0.0.1:1/", "--secret", "OUT"],
     "status": ["CRAWL"],
     "top": ["CRAWL"],
     "export": ["CRAWL", "pages", "-o", "OUT"],
@@ -112,6 +113,7 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "search",
     "mcp",
     "changes",
+    "follow",
     "status",
     "top",
     "export",
@@ -192,6 +194,13 @@ ELSEWHERE: dict[str, list[Row]] = {
         Row(["CRAWL", "pages", "-o", "/dev/full"], "/dev/full: no space left"),
         Row(["CRAWL", "unheard"], "unheard: no such dataset"),
         Row(["CRAWL", "ranks", "--to", "xml"], "--to", 2),
+    ],
+    "changes": [Row(["CRAWL", "--since", "FILE"], "FILE': is not a cursor")],
+    "follow": [
+        Row(["CRAWL", "a", "--to", "file:///etc", "--secret", "FILE"], "file:///etc: is not a URL"),
+        Row(["CRAWL", "a", "--to", "http://a.test/", "--secret", "NOWHERE"], "NOWHERE"),
+        Row(["CRAWL", "a", "--to", "http://a.test/", "--secret", "FILE"], "FILE: has a line that"),
+        Row(["CRAWL", "a"], "give the URL and the secret", 2),
     ],
     "graph import": [
         Row(["CRAWL", "NOWHERE"], "CRAWL: has a link graph already"),
@@ -459,6 +468,7 @@ READERS = {
     "inlinks": ["index"],
     "ranks": ["dedup"],
     "dispositions": ["index", "postings", "duplicates show"],
+    "changes": ["changes"],
 }
 DAMAGED = [(dataset, command) for dataset, names in READERS.items() for command in names]
 

@@ -36,6 +36,7 @@ BLOCKS = {
     "docs/searching.md: GET /api/changes?since=CURSOR&count=100&s": _HTTP,
     "docs/searching.md: GET /api/page?url=URL&offset=0&limit=50": _HTTP,
     "docs/searching.md: GET /api/graph/outlinks?url=URL&offset=0&": _HTTP,
+    "docs/following.md: http://127.0.0.1:8080/feed.atom?q=event+l": _HTTP,
     "docs/tour.md: make demo": _MAKE,
     "docs/searching.md: GET /api/sections/domains?q=TEXT&offset=0": _HTTP,
 }
@@ -52,6 +53,7 @@ COMMANDS = {
     r"^gossamer graph import ": "needs a graph of that name",
     r"^gossamer duplicates disable ": "needs a rule of that name",
     r"^gossamer embed ": "needs a model: tests/semantic/",
+    r"^gossamer follow (?!.* --new-secret)": "posts to a server: tests/serve/test_follow.py",
     r"^gossamer mcp (?!.* --new-token)": "talks to a client: tests/serve/test_mcp.py",
 }
 """By a pattern of them."""

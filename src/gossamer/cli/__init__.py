@@ -27,6 +27,7 @@ from gossamer.cli import (
     explain_command,
     fakeweb_command,
     filter_commands,
+    follow_command,
     graph_commands,
     inspect_command,
     mark_command,
@@ -77,6 +78,7 @@ def _top(
 crawl_commands.register(app)
 query_commands.register(app)
 changes_command.register(app)
+follow_command.register(app)
 top_command.register(app)
 check_command.register(app)
 pause_commands.register(app)
