@@ -27,17 +27,21 @@ if TYPE_CHECKING:
 AT_ONCE = 10_000
 TEXTS_AT_ONCE = 500
 """Changes whose texts are read together, and held in memory."""
-_TEXT = ("title", "description", "language", "published_ms", "modified_ms")
+_TEXT = ("title", "description", "language", "published_ms", "modified_ms", "wishes")
 
 
 class PageText(msgspec.Struct, frozen=True):
-    """What the index holds of a page. Times are ms since 1970, UTC."""
+    """What the index holds of a page. Times are ms since 1970, UTC.
+
+    `wishes`: of its publisher, about uses of the text (docs/wishes.md).
+    """
 
     title: str | None
     description: str | None
     language: str | None
     published_ms: int | None
     modified_ms: int | None
+    wishes: str | None
     text: str | None
 
 
