@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from gossamer.state.heartbeats import Heartbeat
+from tests.support.archived_versions import Visit, archive
 from tests.support.search_server import serving
 from tests.support.section_rows import put_sections
 from tests.support.small_index import crawl, put_index
@@ -36,6 +37,7 @@ PATHS = {
     "page": f"/page?url={HOME}",
     "duplicate": f"/page?url={HOME}1.0/old",
     "copy": f"/copy?url={HOME}",
+    "diff": f"/diff?url={HOME}",
     "domains": "/sections",
     "sections": "/sections?domain=example.org",
     "section": "/sections?domain=example.org&section=example.org/tags/",
@@ -66,6 +68,8 @@ SERIOUS = ("serious", "critical")
 @pytest.fixture(scope="module")
 def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     work = replace(crawl(tmp_path_factory.mktemp("crawl")), _engine=engine)
+    older = PAGE.replace(b"A tulip", b"The lily").replace(b"plant", b"shrub")
+    archive(work, [Visit(HOME, "2023-01-01", older + b"<p>It blooms.")])
     store_and_parse(work, [Fetched(HOME, PAGE)])
     put_inlinks(work, HOME, [("http://a.example/", "roses")], 1)
     put_rows(work, "hosts", [{"host": "example.org", "requests": 7, "outcome": "ok"}])
@@ -124,7 +128,7 @@ def test_tab_reaches_every_control_in_order_with_a_visible_focus(
     page.evaluate(WATCH)
     reachable = page.evaluate(
         "[...document.querySelectorAll("
-        "'a[href], button, input, summary, iframe, [tabindex=\"0\"]')]"
+        "'a[href], button, input:not([type=hidden]), select, summary, iframe, [tabindex=\"0\"]')]"
         ".filter(one => one.checkVisibility()).length"
     )
     for _ in range(2 * reachable):  # a frame takes several

@@ -33,8 +33,8 @@ ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"} | {
 
 
 def _urls(operation: openapi.Operation) -> dict[str, Any]:
-    if operation.name == "document":
-        return {"url": DOCUMENT}
+    if operation.name in ("document", "diff"):
+        return {"url": DOCUMENT, "from": "", "to": ""}
     return {"url": [HOME, HOME] if operation.name == "common" else HOME}
 
 
@@ -93,7 +93,15 @@ def test_whatever_is_asked_is_answered_as_described(
 def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     told: dict[str, Any] = client.get("/api/openapi.json").json()
     assert told["openapi"].startswith("3.1")
-    paths = {"/api/search", "/api/complete", "/api/instant", "/api/page", "/api/status", "/health"}
+    paths = {
+        "/api/search",
+        "/api/complete",
+        "/api/diff",
+        "/api/instant",
+        "/api/page",
+        "/api/status",
+        "/health",
+    }
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/graph/{kind}" for kind in kinds}
     paths |= {"/api/document", "/api/changes", "/api/sections", "/api/sections/domains"}

@@ -32,6 +32,7 @@ BLOCKS = {
     "docs/operating.md: GOSSAMER_EGRESS=eu GOSSAMER_EGRESS_ADDRES": "needs Spark",
     "docs/parsing.md: parsed A page en": _OUTPUT,
     "docs/searching.md: GET /api/search?q=WORDS&offset=0&limit=10": _HTTP,
+    "docs/searching.md: GET /api/diff?url=URL&from=TIME&to=TIME": _HTTP,
     "docs/searching.md: GET /api/document?url=URL&format=json": _HTTP,
     "docs/searching.md: GET /api/changes?since=CURSOR&count=100&s": _HTTP,
     "docs/searching.md: GET /api/page?url=URL&offset=0&limit=50": _HTTP,

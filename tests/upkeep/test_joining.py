@@ -14,9 +14,9 @@ from gossamer.api.crawl import Crawl
 from gossamer.flow import rounds
 from gossamer.storage import opening
 from gossamer.storage.warc import ARCHIVE, index_path, read_response
+from gossamer.storage.warc.archives import Archive, divide
 from gossamer.storage.warc.cdxj import index_of
 from gossamer.upkeep import compaction, joining, prune
-from gossamer.upkeep.prune.archive_files import Archive, divide
 from tests.support.stored_rounds import Fetched, store_round
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gossamer.api.changes import CrawlChanges
     from gossamer.api.documents import CrawlDocuments
     from gossamer.api.filters import CrawlFilters
+    from gossamer.api.versions import CrawlVersions
     from gossamer.engine.engine import Engine
     from gossamer.flow.forever import Listener
     from gossamer.links.graph.queries import LinkGraph
@@ -293,6 +294,13 @@ class Crawl:
         from gossamer.api.changes import CrawlChanges
 
         return CrawlChanges(self.work)
+
+    @property
+    def versions(self) -> CrawlVersions:
+        """The versions of pages that the archive holds: what changed on a page or a site."""
+        from gossamer.api.versions import CrawlVersions
+
+        return CrawlVersions(self.work)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

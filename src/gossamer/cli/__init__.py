@@ -23,6 +23,7 @@ from gossamer.cli import (
     changes_command,
     check_command,
     crawl_commands,
+    diff_command,
     duplicates_commands,
     explain_command,
     fakeweb_command,
@@ -84,6 +85,7 @@ check_command.register(app)
 pause_commands.register(app)
 inspect_command.register(app)
 explain_command.register(app)
+diff_command.register(app)
 sections_command.register(app)
 graph_commands.register(app)
 duplicates_commands.register(app)

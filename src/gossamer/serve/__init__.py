@@ -16,6 +16,8 @@ two.
     web/              the pages and the API (starlette)
     rendering.py      renders their HTML from templates/
     stored_copy.py    the stored copy of a page, shown in a sandbox
+    differences.py    what changed on a page, or on a site: page_versions.py finds versions in the
+                      archive, and text_diff.py compares texts
     graphs.py         the newest link graphs
     drawing/          charts, the neighbourhood of a page, and the parts of a site
 

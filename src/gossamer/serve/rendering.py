@@ -69,6 +69,11 @@ def moment(time_ms: int) -> str:
     return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
+def digits(time_ms: int) -> str:
+    """A time as the 14 digits that archives use, in UTC."""
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y%m%d%H%M%S}"
+
+
 @cache
 def drawing_styles() -> str:
     """The style of drawings in files of their own: in light colours, which all programs show."""
@@ -91,7 +96,7 @@ def _template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shown = (day, moment, size, duration, percent)
+    shown = (day, moment, digits, size, duration, percent)
     of_hits = (link, crumbs, snippet, narrowing, filtering, language_name)
     for function in (*of_hits, matches_in_words, page_numbers, *shown):
         environment.filters[function.__name__] = function

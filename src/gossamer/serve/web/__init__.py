@@ -5,6 +5,7 @@
     /page?url=&offset=    what the crawl knows about a page, with its neighbourhood and links
     /copy?url=            its stored copy, in a sandboxed frame
     /copy/raw?url=        the content of that frame
+    /diff?url=&from=&to=  two of its versions side by side
     /image?url=           a stored image, for the results that name it
     /status               the state of the crawl
     /sections?q=&offset=  the domains whose sections were counted
@@ -13,6 +14,7 @@
     /api/complete?q=      completions of a query that is being typed
     /api/instant?q=&site=&limit=       results for a query that is being typed
     /api/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
+    /api/diff?url=&from=&to=           two versions as serve.differences.Difference
     /api/graph/outlinks?url=&offset=&limit=     pages to which a page links; hosts=1: of a host
     /api/graph/inlinks?url=&offset=&limit=      pages that link to it, with anchor texts
     /api/graph/common?url=&url=                 pages that link to all of these, or are linked
@@ -45,6 +47,7 @@ scripts but our files. Errors of the API are problem details (RFC 9457).
     page_routes.py          what the crawl knows about a page
     graph_routes.py         the link graph
     copy_routes.py          stored copies and images
+    diff_routes.py          versions of a page side by side
     section_routes.py       what the parts of sites hold
     status_routes.py        the state of the crawl, and whether an index is served
     metrics.py, openapi.py, robots_route.py

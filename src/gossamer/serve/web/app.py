@@ -19,6 +19,7 @@ from gossamer.search.synonyms import synonyms_of
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.nodes import Nodes
+from gossamer.serve.differences import Differences
 from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
@@ -33,6 +34,7 @@ from gossamer.serve.web.compression import Compression
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
 from gossamer.serve.web.copy_routes import Copying
 from gossamer.serve.web.cors import Cors
+from gossamer.serve.web.diff_routes import Differing
 from gossamer.serve.web.document_routes import Documenting
 from gossamer.serve.web.embed_routes import Embedding
 from gossamer.serve.web.expensive_responses import KEPT_S
@@ -142,6 +144,7 @@ def app(
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
+            *Differing(work, pages, Differences(work, pages)).routes(kept_s),
             *Documenting(work, pages, documents, front).routes(kept_s),
             *Changing(work, changes).routes(kept_s),
             *Feeding(NewestMatches(work, changes, lookup, front), front).routes(),

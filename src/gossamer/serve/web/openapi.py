@@ -22,6 +22,7 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
+from gossamer.serve.differences import Difference
 from gossamer.serve.documents import Document
 from gossamer.serve.web import (
     change_routes,
@@ -217,6 +218,25 @@ OPERATIONS = (
             Parameter("site", "only pages of this host, or of hosts below it", {"type": "string"}),
         ),
         (400, 410, 414, 429, 503),
+    ),
+    Operation(
+        "/api/diff",
+        "diff",
+        "What is different between two versions of a page, by lines and words of its main text.",
+        Difference,
+        (
+            URL,
+            Parameter(
+                "from",
+                "the older version is the one at that time, a day, a time in ISO 8601, or 14 "
+                "digits; by default, the one before the newer version",
+                {"type": "string"},
+            ),
+            Parameter(
+                "to", "the newer version likewise; by default, the newest", {"type": "string"}
+            ),
+        ),
+        (400, 403, 404, 414, 429, 503),
     ),
     Operation(
         "/api/graph/outlinks",

@@ -8,9 +8,9 @@ and the crawl's `metadata`. The answer is one of
     revisit     the head of an answer whose body is already stored (§6.7)
 
 Each record is a separate gzip member (annex D), so an offset is enough to read one. `writer.py`
-writes the files, each with its CDXJ index (`cdxj.py`). `records.py` builds the bytes of records,
-and `reader.py` reads stored bodies. docs/formats.md describes the stored HTTP heads and explains
-how they differ from what was sent.
+writes the files, each with its CDXJ index (`cdxj.py`), which `cdxj_search.py` searches.
+`records.py` builds the bytes of records, and `reader.py` reads stored bodies. docs/formats.md
+describes the stored HTTP heads and explains how they differ from what was sent.
 """
 
 from __future__ import annotations

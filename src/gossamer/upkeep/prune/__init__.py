@@ -1,7 +1,6 @@
 """prune: the archive without the records that the settings do not keep.
 
     step.py      the step: when it runs, and which files are copied
-    archive_files.py  the files of the archive, with their indexes
     kept_exchanges.py   which records stay
     archive_copying.py   files of which little stays are copied without the rest, with their indexes
     body_places.py    responses name the new places of bodies

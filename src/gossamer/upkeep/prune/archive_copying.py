@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gossamer.storage.opening import NewFile
-    from gossamer.upkeep.prune.archive_files import Archive
+    from gossamer.storage.warc.archives import Archive
 
 MOVED = pa.schema(
     [

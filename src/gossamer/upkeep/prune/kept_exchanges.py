@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.task_output import Row as Yielded
-    from gossamer.upkeep.prune.archive_files import Archive
+    from gossamer.storage.warc.archives import Archive
 
 CAPTURES = pa.schema(
     [

@@ -10,10 +10,10 @@ from gossamer.errors import UsageError
 from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage.store import Layer
 from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
+from gossamer.storage.warc.archives import Archive, divide, indexed_archives
 from gossamer.tables import RESPONSES, UNPARSED, WARC
 from gossamer.upkeep.prune import body_places, kept_exchanges
 from gossamer.upkeep.prune.archive_copying import CopyJob, copy
-from gossamer.upkeep.prune.archive_files import Archive, divide, indexed_archives
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.storage.warc import ARCHIVE, index_path
+from gossamer.storage.warc.writer import ARCHIVE, index_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
-    from gossamer.storage.store import File
+    from gossamer.storage.manifest import File
 
 
 class Archive(NamedTuple):
@@ -21,7 +21,7 @@ class Archive(NamedTuple):
     bytes: int
 
 
-def indexed_archives(files: Iterable[File]) -> Iterator[Archive]:
+def indexed_archives(files: Collection[File]) -> Iterator[Archive]:
     """The archive files that have an index, of all files of the dataset `warc`."""
     paths = {PurePosixPath(file.path).name: file.path for file in files}
     for file in files:
