@@ -230,6 +230,26 @@ print((held[1] - held[0]) >> 20)
 """
 
 
+KEPT = """
+import os, sys
+from gossamer.config import EngineConfig
+from gossamer.engine.allocators import own_bytes
+from gossamer.engine.engine import Engine
+with Engine(EngineConfig(workers=2), is_frugal=sys.argv[1] == "frugal") as engine:
+    assert engine.spark.range(20_000).count() == 20_000
+    before = own_bytes(os.getpid())
+    rows = engine.spark.range(0, 500_000, 1, 4).selectExpr("sha2(string(id), 256) as u")
+    rows.groupBy("u").count().agg({"count": "max"}).collect()
+    print(own_bytes(os.getpid()) - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how large a process is")
+def test_a_frugal_engine_keeps_less_memory_after_a_query() -> None:
+    usual, frugal = (int(run_python(KEPT, each)) for each in ("usual", "frugal"))
+    assert frugal < usual / 2
+
+
 @pytest.mark.slow
 def test_queries_leave_no_memory_behind() -> None:
     """Each thread of a query once took a huge page for good: 400 MB here."""

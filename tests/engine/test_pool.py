@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from gossamer.engine.pool import Pool
+from gossamer.engine.pool import GROWN_BYTES, Pool
 from gossamer.engine.priorities import NICE
 from gossamer.errors import EngineError, StoreFull
 
@@ -64,6 +64,14 @@ def double(batches: Batches) -> Batches:
 
 def pid(batches: Batches) -> Batches:
     for _ in batches:
+        yield numbers(os.getpid())
+
+
+def grow(batches: Batches) -> Batches:
+    """Keep memory for good, as many bytes as the rows say."""
+    for batch in batches:
+        for size in batch.column(0).to_pylist():
+            setattr(sys, f"held_{id(batch)}", b"x" * size)
         yield numbers(os.getpid())
 
 
@@ -275,6 +283,21 @@ def test_prepared_workers_end_when_they_have_been_idle(monkeypatch: pytest.Monke
         assert run(pool, double, numbers(1)) == [2]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how large a process is")
+def test_a_prepared_worker_that_has_grown_ends_after_its_task() -> None:
+    with closing(Pool(1, lambda: None)) as pool:
+        first, same = run(pool, grow, numbers(MEGABYTE)), run(pool, pid, numbers(0))
+        assert same == first
+        assert run(pool, grow, numbers(2 * GROWN_BYTES)) == first
+        assert run(pool, pid, numbers(0)) != first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how large a process is")
+def test_a_worker_that_would_have_to_prepare_again_may_grow(lone: Pool) -> None:
+    first = run(lone, grow, numbers(2 * GROWN_BYTES))
+    assert run(lone, pid, numbers(0)) == first
+
+
 def test_workers_that_would_have_to_prepare_again_stay(pool: Pool) -> None:
     run(pool, pid, numbers(0))
     assert pool._idle
@@ -298,7 +321,7 @@ def test_a_script_needs_no_guard_for_its_main_module_and_its_workers_end_if_it_i
     script.write_text(f"""
 import os
 import pyarrow as pa
-from gossamer.engine.pool import Pool
+from gossamer.engine.pool import GROWN_BYTES, Pool
 
 print("started", flush=True)
 

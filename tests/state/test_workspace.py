@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from gossamer.config import Config
 from gossamer.errors import MissingFile
 from gossamer.state.table_io import FEW
-from gossamer.state.workspace import Workspace
+from gossamer.state.workspace import FEW_PAGES, Workspace
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
 from tests.support.bare_stores import put, report
@@ -40,6 +41,26 @@ def test_no_rows_have_the_columns_of_their_query_which_is_planned_again_only_for
     assert none.unionByName(frame).count() == 3
     assert frame.join(none, on="id", how="left_anti").count() == 3
     assert len(asked) == times
+
+
+@pytest.mark.parametrize("known", [0, FEW_PAGES - 1, FEW_PAGES])
+def test_the_engine_of_a_small_crawl_is_frugal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: int
+) -> None:
+    asked: list[bool] = []
+
+    def engine(*_: object, is_frugal: bool) -> None:
+        asked.append(is_frugal)
+
+    monkeypatch.setattr("gossamer.engine.engine.Engine", engine)
+    store = Store.create(LocalBackend(tmp_path / "crawl"))
+    if known:
+        layer = put(store, "pages")
+        (file,) = layer.files
+        layer = structs.replace(layer, files=(structs.replace(file, rows=known),))
+        store.commit(report("inject"), append={"pages": layer})
+    assert Workspace(store, Config()).engine is None
+    assert asked == [known < FEW_PAGES]
 
 
 def test_two_calls_on_few_rows_run_at_once(work: Workspace) -> None:

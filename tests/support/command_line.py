@@ -65,7 +65,7 @@ class _Lent:
 def lent(engine: Engine) -> Iterator[None]:
     """Let commands use this engine instead of starting their own, which takes a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "Engine", lambda *_: _Lent(engine))
+        patch.setattr(engines, "Engine", lambda *_, **_options: _Lent(engine))
         yield
 
 

@@ -128,6 +128,7 @@ def crawl(
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
+    from gossamer.engine.allocators import return_freed_memory
     from gossamer.engine.fork_server import is_single
     from gossamer.engine.lean_imports import pause_collections, postpone_pandas
     from gossamer.engine.worker_start import started_ahead
@@ -144,6 +145,7 @@ def crawl(
 
         page = ["serve", crawl] if with_page else []
         raise typer.Exit(keep_crawling(sys.argv[1:], page, as_json=as_json))
+    return_freed_memory()
     alone = is_single()
     with pause_collections():  # what its workers need, too
         postpone_pandas()

@@ -62,18 +62,25 @@ KNOWN_S = 86_400.0
 class Engine:
     """One Spark Connect session, and a pool of worker processes if the engine is local.
 
-    The first workers start beside the engine if they have something to `prepare` (see `Pool`). An
+    The first workers start beside the engine if they have something to `prepare` (see `Pool`). One
+    that `is_frugal` is for few rows (see `Sail`). An
     engine lives until it is stopped, at the latest when Python exits: DataFrames need it, even if
     nothing else refers to it.
     """
 
-    def __init__(self, config: EngineConfig, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        config: EngineConfig,
+        prepare: Callable[[], None] | None = None,
+        *,
+        is_frugal: bool = False,
+    ) -> None:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
         with ExitStack() as started:
             if config.url == "local":
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                sail = Sail(config, self.workers)
+                sail = Sail(config, self.workers, is_frugal=is_frugal)
                 started.callback(sail.stop)
                 self.spark = open_session(sail)
                 started.callback(self.spark.stop)

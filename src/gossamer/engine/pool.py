@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark import cloudpickle
 
 from gossamer.engine import worker_start
+from gossamer.engine.allocators import own_bytes
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 
@@ -52,6 +53,8 @@ _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no t
 
 IDLE_S = 2.0
 """A worker and its parser take 50 ms of CPU time to start again, and hold 100 to 200 MB."""
+GROWN_BYTES = 24_000_000
+"""A worker that has grown by more than that since its start has worked for seconds."""
 
 _POOLS: dict[str, Pool] = {}
 """Open pools by token. The engine pickles functions even within one process, and a pool cannot be
@@ -70,7 +73,7 @@ class Pool:
 
     `prepare` imports what their functions need. If it is given, that begins at once, unless it was
     started ahead (`worker_start`). Workers that are forked after it start quickly, so they end when
-    they have been idle for IDLE_S, and the memory is free for steps that do without them.
+    they have been idle for IDLE_S, or have grown, and the memory is free for other steps.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -170,6 +173,7 @@ class Pool:
         self._changed.notify_all()
 
     def _give_back(self, call: _Call, worker: _Worker, reusable: bool) -> None:
+        reusable = reusable and not (self._ends_idle and worker.has_grown())
         with self._changed:
             self._leave(call)
             if reusable and not self._closed and len(self._idle) < self._size:
@@ -208,6 +212,11 @@ class _Worker:
         self._process = started.process
         self._messages = Messages(started.socket)
         self.idle_since_s = 0.0
+        self._first_bytes = own_bytes(started.process.pid)
+
+    def has_grown(self) -> bool:
+        """Whether it holds much more memory than at its start: malloc rarely returns fragments."""
+        return own_bytes(self._process.pid) - self._first_bytes > GROWN_BYTES
 
     def waits(self) -> bool:
         """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""

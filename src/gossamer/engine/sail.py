@@ -28,7 +28,7 @@ from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.spark_client import connect_spark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql.connect.client import SparkConnectClient
 
@@ -52,14 +52,21 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Sail:
     """The server of one engine. Whether it may start is known before: see the errors.
 
+    One that `is_frugal` returns memory as soon as it is free. Fact (Sail 0.7.2, whose mimalloc does
+    so a second later at the earliest, and only if a query then uses the same memory): for the
+    kernel's manual, with 330,000 links, this process takes 280 MB at most instead of 640, and no
+    more CPU time. But each query has to get its memory again: rounds take 1.05 × the CPU time at
+    20,000 known pages, 1.3 × at 100,000 and 1.45 × at 500,000.
+
     Raises EngineError if it could not be guarded, or would have too little address space.
     """
 
-    def __init__(self, config: EngineConfig, workers: int) -> None:
+    def __init__(self, config: EngineConfig, workers: int, *, is_frugal: bool) -> None:
         require_address_space(ENGINE_BYTES + int(config.memory_gb * GB))
         require_guard(trusting=config.trust_users)
         self._config = config
         self._workers = workers
+        self._is_frugal = is_frugal
         self._client: SparkConnectClient | None = None
         self._lock = threading.Lock()
         self._started = ExitStack()
@@ -79,7 +86,8 @@ class Sail:
         with ExitStack() as started:
             gate = make_gate(trusting=self._config.trust_users)
             started.callback(gate.end)
-            start = partial(_start_sail, self._config, self._workers, gate)
+            more = {"MIMALLOC_PURGE_DELAY": "0"} if self._is_frugal else {}
+            start = partial(_start_sail, self._config, self._workers, gate, more)
             server = call_at_low_priority(start)
             started.pop_all()
             started.callback(server.stop)
@@ -117,7 +125,9 @@ def _message_when_slow(after_s: float) -> Iterator[None]:
         timer.cancel()
 
 
-def _start_sail(config: EngineConfig, workers: int, gate: Gate | Latch) -> Any:
+def _start_sail(
+    config: EngineConfig, workers: int, gate: Gate | Latch, more: Mapping[str, str]
+) -> Any:
     """Start the embedded server behind a gate, on a port of loopback that our client closes.
 
     Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): only the memory pool `fair` lets sorts
@@ -144,6 +154,7 @@ def _start_sail(config: EngineConfig, workers: int, gate: Gate | Latch) -> Any:
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
         "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(int(config.memory_gb * 1e9)),
         "SAIL_SPARK__SESSION_TIMEOUT_SECS": str(SESSION_S),
+        **more,
     }
     users = dict(os.environ)  # which take precedence
     for name in filter(_is_no_utf8, users):

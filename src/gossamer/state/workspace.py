@@ -21,7 +21,7 @@ from gossamer.storage.file_modes import OWNER_ONLY
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.objects.bucket import is_object_url, variables_of_engine
 from gossamer.storage.store import Layer, StepReport, Store
-from gossamer.tables import DATASETS
+from gossamer.tables import DATASETS, PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engine.engine import Engine
     from gossamer.state.last_valid import LastValid
+
+FEW_PAGES = 50_000
+"""Known pages from which on the engine may keep memory between queries, which saves CPU time."""
 
 
 @dataclass
@@ -68,7 +71,9 @@ class Workspace(Tables):
             if is_object_url(self.root):
                 _check_engine(self.root, self.config.engine.url)
                 os.environ.update(variables_of_engine(os.environ))
-            self._engine = Engine(self.config.engine, self.prepare)
+            self._engine = Engine(
+                self.config.engine, self.prepare, is_frugal=self._known_pages() < FEW_PAGES
+            )
         return self._engine
 
     @property
@@ -88,6 +93,11 @@ class Workspace(Tables):
         except OSError:
             return 0
         return written_ms if written_ms <= self.now_ms() else 0
+
+    def _known_pages(self) -> int:
+        """The number of known pages, or of the rows from which they are merged."""
+        manifest = self.store.manifest
+        return manifest.totals(PAGES.name).rows if PAGES.name in manifest.datasets else 0
 
     def now_ms(self) -> int:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
