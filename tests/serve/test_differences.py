@@ -225,7 +225,7 @@ def test_the_command_prints_lines(work: Workspace) -> None:
     assert f"- It is red. {PROSE}" in told
     assert f"+ It is green and blue. {PROSE}" in told
     same = gossamer("diff", work.root, f"{HOME}new").stdout
-    assert "one version kept" in same
+    assert "fetched 2023-11-14 22:13:20, last seen 2023-11-14 22:13:20; one version is" in same
     listed = gossamer("diff", work.root, "--site", "example.org", "--from", "2023-10-01").stdout
     assert len(listed.splitlines()) == 3
 

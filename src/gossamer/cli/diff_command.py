@@ -81,10 +81,9 @@ def _print_difference(found: Difference) -> None:
     typer.echo(printable(found.url))
     if found.old == found.new:
         number = len(found.versions)
-        kept = "one version" if number == 1 else f"{number:,} versions"
-        typer.echo(
-            f"the same version at both times, of {_moment(found.old.fetched_ms)}; {kept} kept"
-        )
+        kept = "one version is kept" if number == 1 else f"{number:,} versions are kept"
+        times = f"{_moment(found.old.fetched_ms)}, last seen {_moment(found.old.seen_ms)}"
+        typer.echo(f"the same version at both times, fetched {times}; {kept}")
         return
     times = f"{_moment(found.old.fetched_ms)} → {_moment(found.new.fetched_ms)}"
     words = "word" if found.removed == 1 else "words"

@@ -89,8 +89,9 @@ class Differences:
 
         Pages that must not be shown are left out, and so are those whose text is the same again.
         """
-        for url, versions in self._versions.of_host(host):
-            if versions[-1].fetched_ms < since_ms or self._versions.objection(url) is not None:
+        for url in self._versions.fetched_since(host, since_ms):
+            versions = self._versions.of(url)
+            if isinstance(versions, Refusal) or versions[-1].fetched_ms < since_ms:
                 continue
             before = [version for version in versions if version.fetched_ms < since_ms]
             new = self._versions.text(url, versions[-1])

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gossamer.storage.warc.archives import Archive
 
 REVISIT = "warc/revisit"
+NOT_MODIFIED = "304"
 MAX_VERSIONS = 1_000
 """Versions of a page, the newest ones."""
 
@@ -78,7 +79,7 @@ class PageVersions:
 
     def of(self, url: str) -> list[Version] | Refusal:
         """The versions of a URL in normal form, the oldest first. Raises StoreError."""
-        if (why := self.objection(url)) is not None:
+        if (why := self._objection(url)) is not None:
             return why
         key = cdxj.surt_key(url).encode() + b" "
         versions = self._versions(each for each in self._captures(key) if each.url == url)
@@ -86,18 +87,19 @@ class PageVersions:
             return Refusal(404, "The archive holds no version of this page any more.")
         return versions[-MAX_VERSIONS:]
 
-    def of_host(self, host: str) -> Iterator[tuple[str, list[Version]]]:
-        """Yield the URLs of a host with their versions, in the order of the archive's keys.
-
-        What must not be shown is among them: see `objection`.
-        """
+    def fetched_since(self, host: str, since_ms: int) -> list[str]:
+        """The URLs of a host that had a body since a time, which may be the one that they had."""
         key = cdxj.surt_key(f"http://{host}/").partition(")")[0].encode() + b")"
-        found = sorted(self._captures(key), key=lambda each: each.url)
-        for url, captures in groupby(found, key=lambda each: each.url):
-            if versions := self._versions(captures):
-                yield url, versions[-MAX_VERSIONS:]
+        found = {
+            each.url
+            for each in self._captures(key)
+            if _is_version(each)
+            and each.entry.status != NOT_MODIFIED
+            and _ms(each.time) >= since_ms
+        }
+        return sorted(found)
 
-    def objection(self, url: str) -> Refusal | None:
+    def _objection(self, url: str) -> Refusal | None:
         """Why the versions of a URL must not be shown, or None. Raises StoreError."""
         copy = find_copy(self._work, self._pages, url)
         if isinstance(copy, Refusal):
@@ -139,11 +141,11 @@ class PageVersions:
             path = f"{self._work.root}/{archive.index_file}"
             try:
                 with opening.open_file(path) as index:
-                    lines = list(lines_with_prefix(index, prefix))
-                found = [cdxj.parse_line(line) for line in lines]
+                    for line in lines_with_prefix(index, prefix):
+                        _, time, entry = cdxj.parse_line(line)
+                        yield _Capture(entry.url, time, archive, entry)
             except (OSError, ValueError, msgspec.DecodeError) as error:
                 raise MissingFile(path, f"cannot be read: {error}") from None
-            yield from (_Capture(entry.url, time, archive, entry) for _, time, entry in found)
 
     def _versions(self, captures: Iterable[_Capture]) -> list[Version]:
         """The versions of one URL, of which these are all captures."""
@@ -181,7 +183,7 @@ class PageVersions:
 def _is_version(capture: _Capture) -> bool:
     """Whether a capture shows a page as it was: not an error, and no redirect."""
     status = capture.entry.status
-    return bool(capture.entry.digest) and (status[:1] in ("", "2") or status == "304")
+    return bool(capture.entry.digest) and (status[:1] in ("", "2") or status == NOT_MODIFIED)
 
 
 def _ms(time: int) -> int:
