@@ -39,6 +39,7 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ("a OR b", Or((A, B))),
         ("a b OR c", Or((And((A, B)), C))),
         ("a (b OR c)", And((A, Or((B, C))))),
+        ("(a OR b) c", And((Or((A, B)), C))),
         ("a -b", And((A, Not(B, unless="-b")))),
         ("a (-b)", And((A, Not(B, unless="-b")))),
         ("a NOT b", And((A, Not(B)))),

@@ -52,6 +52,14 @@ def test_a_file_of_a_folder_is_used_where_and_as_it_is(tmp_path: Path, cache: Pa
     assert not cache.exists()
 
 
+def test_a_file_whose_older_name_is_gone_is_kept_as_a_new_one(tmp_path: Path) -> None:
+    gone = File("index/a/0.0-x/en/old.store", 0, 9, checksum_bytes(b"old"))
+    with local_copies.workshop(str(tmp_path), "index/b/0.1-y/en") as here:
+        (here / "new.store").write_bytes(b"data")
+        kept = local_copies.keep_copy(here / "new.store", str(tmp_path), "index/b/0.1-y/en", gone)
+    assert kept == (4, checksum_bytes(b"data"))
+
+
 def test_a_task_writes_files_of_a_folder_where_they_stay(tmp_path: Path, cache: Path) -> None:
     with local_copies.workshop(str(tmp_path), "index/b/0.1-y/en") as here:
         (here / "meta.json").write_bytes(b"data")
