@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
 from gossamer.search.diversity import PlacedPage
-from gossamer.search.meaning import FOREIGN, MUCH, OWN, SOME, fuse, word_weight
+from gossamer.search.meaning import FOREIGN, MUCH, OWN, SOME, fuse, spoken_language, word_weight
 from gossamer.search.messages import Candidate, Question
 from gossamer.search.page_info import PageInfo
 from gossamer.search.searcher import IndexParts, Searcher
@@ -46,6 +46,28 @@ def test_words_count_where_their_pages_mean_what_is_asked() -> None:
     foreign = [placed(3, 9.0, 0.1), placed(4, 5.0, 0.1)]
     assert keys(fuse(alike, near, "")[0]) == [3, 4, 1, 2]
     assert keys(fuse(foreign, near, "")[0]) == [1, 2, 3, 4]
+
+
+def test_words_count_less_on_pages_in_another_language_than_the_query() -> None:
+    near = [placed(1, near=0.8, language="de"), placed(2, near=0.7, language="de")]
+    words = [placed(3, 9.0, 0.6, "de"), placed(4, 5.0, 0.5, "de")]
+    assert keys(fuse(words, near, "", "de")[0])[0] == 3
+    assert keys(fuse(words, near, "")[0])[0] == 3
+    assert keys(fuse(words, near, "", "en")[0]) == [3, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How are the mirrors of an archive kept up to date?", "en"),
+        ("Wie werden die Spiegel eines Archivs aktuell gehalten?", "de"),
+        ("如何使档案的镜像保持最新？", "xx"),
+        ("mirror", ""),
+        ("", ""),
+    ],
+)
+def test_the_language_of_a_query_may_be_unknown(text: str, language: str) -> None:
+    assert spoken_language(text) == language
 
 
 def test_a_page_that_both_find_comes_first() -> None:

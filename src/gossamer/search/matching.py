@@ -19,6 +19,7 @@ from gossamer.search.meaning import (
     judge,
     meant_text,
     place_near,
+    spoken_language,
 )
 from gossamer.search.messages import (
     ENOUGH_MATCHES,
@@ -271,7 +272,8 @@ class MatchSearch:
         if self._like:
             front, _ = fuse(front, near, language)
         elif near and few:
-            front = add_near(front, near, language, is_one_host=is_one_host)
+            spoken = spoken_language(meant_text(self.tree))
+            front = add_near(front, near, language, spoken, is_one_host=is_one_host)
         else:
             front += _without([*whole[REORDERED:], *near], front)
         return [*front, *_without(whole[REORDERED:], front)]

@@ -8,8 +8,9 @@ some of the words follow, these and the pages that are near in meaning are order
 
 where a page that was not found by its words has no score. Whether words are to be trusted depends
 on the query: the pages with most words of a question are about the same as it in its own language,
-and not in another one, where they share a name or a stop word with it. So the weight follows from
-the similarity of the best pages by words, the *agreement*: it is FOREIGN up to an agreement of
+and not in another one, where they share a name or a stop word with it. So the weight of a page in
+another language than the query, if that can be told, is at most FOREIGN. Of the others it follows
+from the similarity of the best pages by words, the *agreement*: it is FOREIGN up to an agreement of
 SOME, OWN from one of MUCH, and between them in proportion. For the questions of
 `bench/across_languages.py` in another language, the median agreement is 0.3 to 0.6; for those of
 Cranfield it is 0.7, and their nDCG@10 rises from 0.355 to 0.361 (by reciprocal ranks, it falls).
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gossamer.index.format.analysis import index_language_of
+from gossamer.parse.reading.language import language_of
 from gossamer.search import query as query_tree
 from gossamer.search.diversity import PlacedPage, demote_crowded_hosts
 
@@ -60,31 +63,43 @@ def place_near(found: Mapping[int, Neighbours], *, partial: bool) -> list[Placed
 
 
 def judge(placed: Sequence[PlacedPage], found: Mapping[int, Neighbours]) -> None:
-    """Set how near pages are that were found by their words."""
+    """Set how near pages are that were found by their words, and their languages."""
     for number, each in enumerate(placed):
-        judged = [reply.similarities[number] for reply in found.values()]
-        each.near = max([0.0, *judged])
+        judged = [reply.judged[number] for reply in found.values()]
+        each.near, each.language = max([(0.0, ""), *judged])
+
+
+def spoken_language(text: str) -> str:
+    """The language of the index for texts like this one; "" if that cannot be told."""
+    found = language_of(text)
+    return index_language_of(found) if found else ""
 
 
 def fuse(
-    words: Sequence[PlacedPage], near: Sequence[PlacedPage], language: str
+    words: Sequence[PlacedPage], near: Sequence[PlacedPage], language: str, spoken: str = ""
 ) -> tuple[list[PlacedPage], list[float]]:
     """Pages that were found by their words or by their meaning, the best first, and their worth.
 
-    `language`: of the user.
+    `language`: of the user; `spoken`: of the query.
     """
     pages = {each.page.key: each for each in (*near, *words)}
-    for each in near:
-        pages[each.page.key].language = each.language
     best = max((each.near for each in pages.values()), default=0.0) or 1.0
     highest = max((each.score for each in words), default=0.0) or 1.0
     weight = word_weight([each.near / best for each in words[:JUDGED]])
-    worth = {each.page.key: weight * each.score / highest for each in words}
+    foreign = min(weight, FOREIGN)
+    worth = {
+        each.page.key: (foreign if is_foreign(each, spoken) else weight) * each.score / highest
+        for each in words
+    }
     for key, each in pages.items():
         more = PREFERRED if each.language == language else 1.0
         worth[key] = worth.get(key, 0.0) + more * each.near / best
     order = sorted(pages, key=lambda key: (-worth[key], key))
     return [pages[key] for key in order], [worth[key] for key in order]
+
+
+def is_foreign(page: PlacedPage, spoken: str) -> bool:
+    return bool(spoken and page.language and page.language != spoken)
 
 
 def word_weight(similarities: Sequence[float]) -> float:
@@ -95,11 +110,16 @@ def word_weight(similarities: Sequence[float]) -> float:
 
 
 def add_near(
-    front: Sequence[PlacedPage], near: Sequence[PlacedPage], language: str, *, is_one_host: bool
+    front: Sequence[PlacedPage],
+    near: Sequence[PlacedPage],
+    language: str,
+    spoken: str,
+    *,
+    is_one_host: bool,
 ) -> list[PlacedPage]:
     """Pages in the order of their words, those with all words in front, fused with near ones."""
     some = [each for each in front if each.partial]
-    rest, worth = fuse(some, near, language)
+    rest, worth = fuse(some, near, language, spoken)
     if not is_one_host:
         rest = demote_crowded_hosts(rest, worth)
     return [*(each for each in front if not each.partial), *rest]

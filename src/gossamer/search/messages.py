@@ -145,13 +145,13 @@ class Near(msgspec.Struct, frozen=True, tag=True):
 class Neighbours(msgspec.Struct, frozen=True, tag=True):
     """The pages, whose `value` is the similarity, the best first, and the language of each.
 
-    `similarities`: of the judged pages, 0 for those that are not held here.
+    `judged`: similarity and language of the judged pages, 0 and "" for those not held here.
     """
 
     state: str
     candidates: list[Candidate]
     languages: list[str]
-    similarities: list[float]
+    judged: list[tuple[float, str]]
 
 
 class Rescore(msgspec.Struct, frozen=True, tag=True):

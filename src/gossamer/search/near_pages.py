@@ -32,10 +32,10 @@ def find_near(
     ask: Near,
     search: Callable[[int, Query, int], list[Candidate]],
     plans: QueryPlans,
-) -> tuple[list[Candidate], list[float]]:
+) -> tuple[list[Candidate], list[tuple[float, str]]]:
     """The pages of the indexes of a node that are near to what is asked, the best first.
 
-    And the similarities of the judged pages.
+    And the similarities of the judged pages, with their languages.
 
     `languages`: of the indexes, by number. `search`: the pages of an index that match a query.
     """

@@ -200,11 +200,11 @@ class Node:
 
     def near(self, ask: Near) -> Neighbours:
         if self.meanings is None:
-            return Neighbours(self.state, [], [], [0.0] * len(ask.judged))
+            return Neighbours(self.state, [], [], [(0.0, "")] * len(ask.judged))
         from gossamer.search.near_pages import find_near
 
         languages = {number: self._indexes[number].language for number in self._whole}
-        found, similarities = find_near(
+        found, judged = find_near(
             self.meanings,
             languages,
             ask,
@@ -212,7 +212,7 @@ class Node:
             self._plans,
         )
         named = [languages[each.place[0]] for each in found]
-        return Neighbours(self.state, found, named, similarities)
+        return Neighbours(self.state, found, named, judged)
 
     def _unscored(self, number: int, query: Query, limit: int, find: Find) -> list[Candidate]:
         searcher = self._indexes[number].searcher

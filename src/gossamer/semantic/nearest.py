@@ -6,7 +6,6 @@ still holds, and which of them pass the filters of a query, is decided there (`s
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,31 +67,35 @@ class Meanings:
 
     def vector_of_page(self, page: int) -> Vectors | None:
         """The mean of the vectors of a page, by its key; None if it has none here."""
-        rows = self._rows_of(page)
+        _, rows = self._rows_of(page)
         if rows is None:
             return None
         mean = (rows.numbers * rows.scales[:, None]).mean(axis=0, keepdims=True)
         return quantize(mean.astype(np.float32))
 
-    def similarity(self, page: int, query: Vectors) -> float:
-        """That of the most similar passage of a page, by its key; 0 if it has none here."""
-        rows = self._rows_of(page)
-        if rows is None:
-            return 0.0
-        products = rows.numbers.astype(np.int64) @ query.numbers[0].astype(np.int64)
-        return float((products * rows.scales).max() * query.scales[0])
+    def similarity(self, page: int, query: Vectors) -> tuple[float, str]:
+        """That of the most similar passage of a page, by its key, and the language of the page.
 
-    def _rows_of(self, page: int) -> Vectors | None:
-        """The vectors of a page."""
-        for stack in chain.from_iterable(self._stacks.values()):
+        0 and "" if it has no vectors here.
+        """
+        language, rows = self._rows_of(page)
+        if rows is None:
+            return 0.0, ""
+        products = rows.numbers.astype(np.int64) @ query.numbers[0].astype(np.int64)
+        return float((products * rows.scales).max() * query.scales[0]), language
+
+    def _rows_of(self, page: int) -> tuple[str, Vectors | None]:
+        """The language of a page, and its vectors."""
+        held = ((language, stack) for language in self._stacks for stack in self._stacks[language])
+        for language, stack in held:
             for segment in reversed(stack):
                 places = segment.places_of(page)
                 if len(places):
                     numbers, scales, signs = segment.vectors
-                    return Vectors(numbers[places], scales[places], signs[places])
+                    return language, Vectors(numbers[places], scales[places], signs[places])
                 if is_member(np.array([page]), segment.covered)[0]:
                     break
-        return None
+        return "", None
 
     def nearest_pages(self, language: str, query: Vectors, most: int) -> dict[int, float]:
         """The keys of the `most` pages in a language with the most similar passages.
