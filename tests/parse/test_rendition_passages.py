@@ -69,7 +69,7 @@ def test_ids_survive_changes_of_other_sections(
     edited = [other if n == changed else each for n, each in enumerate(sections)]
     after = cut_passages(joined(edited))
     kept = {each.id for each in after}
-    assert all(each.id in kept for path, each in before.items() if path != (str(changed),))
+    assert all(each.id in kept for path, each in before.items() if path[:1] != (str(changed),))
 
 
 @given(BODIES, st.integers(0, 3))
@@ -113,3 +113,18 @@ def test_long_blocks_are_divided() -> None:
     passages = cut_passages(blocks)
     assert max(len(each.text) for each in passages) <= MAX_CHARS + 20
     assert all("| h | i |" in each.text for each in passages if "xxx" in each.text)
+
+
+def method(name: str) -> Block:
+    return Items([[Paragraph([Run(f"{name}()")]), Paragraph([Run(f"{name} " * 60)])]])
+
+
+def test_further_parts_of_an_item_have_its_first_line_above_them() -> None:
+    members = [method(f"method{number}") for number in range(20)]
+    body: list[Block] = [Items([[Paragraph([Run("class Box(size)")]), *members]])]
+    after = Paragraph([Run("after " * 50)])
+    first, *further = cut_passages([*titled(1, "Boxes", body), after])
+    assert first.path == ("Boxes",)
+    assert first.text.startswith("class Box(size)")
+    assert {each.path for each in further[:-1]} == {("Boxes", "class Box(size)")}
+    assert (further[-1].path, further[-1].text.split()[0]) == (("Boxes",), "after")

@@ -1,9 +1,11 @@
 """The passages of found pages that answer a query best.
 
-The search ranks pages; here, the passages of the best ones are ranked by the words of the query:
-BM25 over these passages, in which the headings above a passage count as a part of it, times a
-factor for the rank of the page. idf is that of the passages that are compared, as a word in all
-of them does not tell them apart.
+The search ranks pages; here, the passages of the best ones are ranked by the words and the code of
+the query (`exact_form.py`): BM25 over these passages, in which the headings above a passage count
+as a part of it. idf is that of the passages that are compared, as a word in all of them does not
+tell them apart. Terms in the first line of a passage count more, as it says what the passage is
+about. The score is multiplied by the share of the query that the passage has, by idf, and by a
+factor for the rank of the page. `bench/passages.py` measures it.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.index.format.analysis import analyzer_for, index_language_of
+from gossamer.index.format.exact_form import code_in, pieces_of
 from gossamer.search.query_text import effective_query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gossamer.parse.rendition.rendered import Passage
     from gossamer.serve.documents import Document
@@ -25,11 +28,18 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.5
 HEADINGS = 2
 """How often each word of the headings counts."""
+FIRST_LINE = 0.5
+"""What a term counts in the first line, times its idf."""
+FIRST_LINE_CHARS = 200
 PAGE_DECAY = 0.9
 """Factor on the score of passages for each page that is ranked before theirs."""
 _TARGET = re.compile(r"\]\([^()\s]*\)")
 """The target of a link in Markdown, whose words nobody reads."""
-PER_PAGE = 2
+_MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|[`*]+")
+"""Escapes in Markdown, and marks of code and emphasis."""
+_CODE = "\0"
+"""Begins the terms of code, which are not those of words."""
+PER_PAGE = 3
 """Passages of a page among the results."""
 
 
@@ -41,26 +51,40 @@ class FoundPassage(NamedTuple):
     score: float
 
 
+class _Candidate(NamedTuple):
+    """A passage, the number of its page, its terms, and those of its first line."""
+
+    page: int
+    passage: Passage
+    terms: Counter[str]
+    first: frozenset[str]
+
+
 def best_passages(
     query: str, documents: Sequence[Document], count: int, per_page: int = PER_PAGE
 ) -> list[FoundPassage]:
     """Return at most `count` passages of pages, which are given in the order of their ranks."""
     candidates = [
-        (number, passage, _terms(passage, document.language))
+        _Candidate(number, passage, *_terms(passage, document.language))
         for number, document in enumerate(documents)
         for passage in document.passages
     ]
-    frequencies = Counter(term for _, _, terms in candidates for term in terms)
-    mean = sum(terms.total() for _, _, terms in candidates) / max(len(candidates), 1) or 1.0
-    wanted = {document.language: _wanted(query, document.language) for document in documents}
+    frequencies = Counter(term for each in candidates for term in each.terms)
+    mean = sum(each.terms.total() for each in candidates) / max(len(candidates), 1) or 1.0
+    languages = {document.language for document in documents}
+    wanted = {
+        language: {
+            term: _idf(frequencies[term], len(candidates)) for term in _wanted(query, language)
+        }
+        for language in languages
+    }
     scored = [
         FoundPassage(
-            number,
-            passage,
-            PAGE_DECAY**number
-            * _bm25(terms, wanted[documents[number].language], frequencies, len(candidates), mean),
+            each.page,
+            each.passage,
+            PAGE_DECAY**each.page * _score(each, wanted[documents[each.page].language], mean),
         )
-        for number, passage, terms in candidates
+        for each in candidates
     ]
     scored.sort(key=lambda found: -found.score)
     chosen: list[FoundPassage] = []
@@ -72,33 +96,48 @@ def best_passages(
     return chosen
 
 
-def _bm25(
-    terms: Counter[str], wanted: Sequence[str], frequencies: Counter[str], number: int, mean: float
-) -> float:
-    score = 0.0
-    norm = K1 * (1 - B + B * terms.total() / mean)
-    for term in wanted:
-        if often := terms[term]:
-            idf = math.log(1 + (number - frequencies[term] + 0.5) / (frequencies[term] + 0.5))
-            score += idf * often * (K1 + 1) / (often + norm)
-    return score
+def _idf(frequency: int, number: int) -> float:
+    return math.log(1 + (number - frequency + 0.5) / (frequency + 0.5))
 
 
-def _terms(passage: Passage, language: str | None) -> Counter[str]:
-    terms = Counter(_words(passage.text, language))
+def _score(candidate: _Candidate, wanted: Mapping[str, float], mean: float) -> float:
+    """The score of a passage for the terms of a query, given with their idf."""
+    score = held = 0.0
+    norm = K1 * (1 - B + B * candidate.terms.total() / mean)
+    for term, idf in wanted.items():
+        if often := candidate.terms[term]:
+            score += idf * (
+                often * (K1 + 1) / (often + norm) + FIRST_LINE * (term in candidate.first)
+            )
+            held += idf
+    return score * held / (sum(wanted.values()) or 1.0)
+
+
+def _terms(passage: Passage, language: str | None) -> tuple[Counter[str], frozenset[str]]:
+    """Return the terms of a passage with its headings, and those of its first line."""
+    terms = Counter(_terms_of(passage.text, language))
     for heading in passage.path:
-        for word in _words(heading, language):
-            terms[word] += HEADINGS
-    return terms
+        for term in _terms_of(heading, language):
+            terms[term] += HEADINGS
+    first = passage.text.lstrip("#*->` \n").partition("\n")[0][:FIRST_LINE_CHARS]
+    return terms, frozenset(_terms_of(first, language))
 
 
-def _words(text: str, language: str | None) -> list[str]:
-    return analyzer_for(index_language_of(language)).terms.analyze(_TARGET.sub("]", text))
+def _terms_of(markdown: str, language: str | None) -> list[str]:
+    """The terms of words, and of code, which are marked as such."""
+    text = _MARKUP.sub(r"\1", _TARGET.sub("]", markdown))
+    words = analyzer_for(index_language_of(language)).terms.analyze(text)
+    return words + _code_of(text)
+
+
+def _code_of(text: str) -> list[str]:
+    return [_CODE + term for term in code_in(pieces_of(text)).lower().split()]
 
 
 def _wanted(query: str, language: str | None) -> list[str]:
-    """Return the terms of a query's words that are not stop words, or of all, if all are."""
+    """The terms of a query's words that are not stop words, or of all, if all are; and its code."""
     analyzer = analyzer_for(index_language_of(language))
     text = effective_query(query)
     words = analyzer.content_words(text) or [text]
-    return [*dict.fromkeys(term for word in words for term in analyzer.terms.analyze(word))]
+    terms = [term for word in words for term in analyzer.terms.analyze(word)]
+    return [*dict.fromkeys(terms + _code_of(text))]

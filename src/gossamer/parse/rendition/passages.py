@@ -1,5 +1,8 @@
 """Cuts a page into passages, at its headings and where a section is long.
 
+Where the item of a list is cut, its first line stands for a heading above the further parts: a
+reference lists the methods of a class in the item that begins with the class.
+
 The id of a passage is a hash of the headings above it and of its own text, so it stays the same
 while other parts of the page change. Equal passages under equal headings are numbered.
 
@@ -11,6 +14,7 @@ beginning moves the next cuts only, until one falls where it was.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import xxhash
@@ -31,8 +35,13 @@ from gossamer.parse.rendition.rendered import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from gossamer.parse.rendition.blocks import Block
+
+    Terms: TypeAlias = tuple[str, ...]
+    """The first lines of the items of which a text is a further part, the outermost first."""
+    Piece: TypeAlias = tuple[Terms, str]
 
 MIN_CHARS = 600
 """Length from which on a passage may end at a block that its hash chooses."""
@@ -40,6 +49,8 @@ MAX_CHARS = 2_000
 """Length at which a passage ends, unless one block is longer and cannot be divided."""
 CHOSEN = 3
 """One of so many blocks may begin a passage."""
+MIN_CONTINUED_CHARS = 200
+"""Length from which on a passage ends where the item ends of which it is a further part."""
 MAX_HEADING_CHARS = 200
 MAX_DIVISIONS = 8
 """How often a block is divided into smaller ones, which may be divided, too."""
@@ -66,8 +77,8 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str, s
 
     def texts() -> Iterator[tuple[tuple[str, ...], str, str]]:
         path = tuple([heading for _, heading in above])
-        for text in _divided(section):
-            yield path, fragment, text
+        for terms, text in _divided(section):
+            yield path + terms, fragment, text
 
     for block in blocks:
         if isinstance(block, Heading):
@@ -88,30 +99,46 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str, s
     yield from texts()
 
 
-def _divided(section: Iterable[Block]) -> Iterator[str]:
+def _divided(section: Iterable[Block]) -> Iterator[Piece]:
     """Yield the texts into which a section is cut."""
     parts: list[str] = []
     length = 0
-    for text in _pieces(section, MAX_DIVISIONS):
+    above: Terms = ()
+    for terms, text in _pieces(section, (), MAX_DIVISIONS):
         may_begin = length >= MIN_CHARS and not xxhash.xxh3_64_intdigest(text.encode()) % CHOSEN
-        if parts and (may_begin or length + len(text) > MAX_CHARS):
-            yield "\n\n".join(parts)
+        ends = length >= MIN_CONTINUED_CHARS and terms[: len(above)] != above
+        if parts and (may_begin or ends or length + len(text) > MAX_CHARS):
+            yield above, "\n\n".join(parts)
             parts, length = [], 0
+        above = _shared(above, terms) if parts else terms
         parts.append(text)
         length += len(text)
     if parts:
-        yield "\n\n".join(parts)
+        yield above, "\n\n".join(parts)
 
 
-def _pieces(blocks: Iterable[Block], divisions: int) -> Iterator[str]:
-    """Yield blocks as Markdown, the long ones in several pieces."""
+def _shared(one: Terms, other: Terms) -> Terms:
+    """The terms with which both begin."""
+    return tuple(
+        a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    )
+
+
+def _pieces(blocks: Iterable[Block], above: Terms, divisions: int) -> Iterator[Piece]:
+    """Yield blocks as Markdown, the long ones in several pieces, with the first lines above."""
     for block in blocks:
         text = markdown([block])
         if len(text) <= MAX_CHARS or not divisions:
             if text:
-                yield text
+                yield above, text
             continue
-        yield from _pieces(_parts(block), divisions - 1)
+        match block:
+            case Items([[Paragraph(runs), *further]]) if further:
+                yield from _pieces([Paragraph(runs)], above, divisions - 1)
+                term = plain(runs)[:MAX_HEADING_CHARS]
+                yield from _pieces(further, (*above, term), divisions - 1)
+            case _:
+                yield from _pieces(_parts(block), above, divisions - 1)
 
 
 def _parts(block: Block) -> Sequence[Block]:
