@@ -230,7 +230,7 @@ def write_index(folder: Path) -> None:
         term = f"Term{number}"
         text = generate_text("en", term, 10)
         with path.open("a", encoding="utf-8") as file:
-            file.write(f"<h2 id=t{number}>About {term}</h2><p>{term}: {text}</p>")
+            file.write(f'<h2 id="t{number}">About {term}</h2><p>{term}: {text}</p>')
         entries.append(f'<li><a href="{path.name}#t{number}">{term}</a></li>')
     (folder / "genindex.html").write_text(f"<ul>{''.join(entries)}</ul>", encoding="utf-8")
 
