@@ -33,6 +33,7 @@ def best(query: str, *documents: Document) -> list[tuple[int, str]]:
         ("harbour", [("", FILLER), ("", f"{FILLER} A harbour.")], "1"),
         ("harbour", [("", f"{FILLER}\n\nThe harbour."), ("The harbour", FILLER)], "1"),
         ("harbour", [("", f"{FILLER}\n\nA harbour."), ("", f"A harbour.\n\n{FILLER}")], "1"),
+        ("harbour map", [("", f"{FILLER}\n\nA harbour map."), ("Harbour", f"{FILLER} map")], "1"),
         ("harbours", [("", FILLER), ("", "The harbour")], "1"),
         ("__set__()", [("", f"A set, or sets. {FILLER}"), ("", "`object.__set__(self)`")], "1"),
         ("__set__()", [("", f"A set. {FILLER}"), ("", "- object.\\_\\_set\\_\\_(*self*)")], "1"),

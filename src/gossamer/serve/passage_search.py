@@ -3,9 +3,9 @@
 The search ranks pages; here, the passages of the best ones are ranked by the words and the code of
 the query (`exact_form.py`): BM25 over these passages, in which the headings above a passage count
 as a part of it. idf is that of the passages that are compared, as a word in all of them does not
-tell them apart. Terms in the first line of a passage count more, as it says what the passage is
-about. The score is multiplied by the share of the query that the passage has, by idf, and by a
-factor for the rank of the page. `bench/passages.py` measures it.
+tell them apart. Terms in the heading next above a passage, and in its first line, count more, as
+these say what it is about. The score is multiplied by the share of the query that the passage has,
+by idf, and by a factor for the rank of the page. `bench/passages.py` measures it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.5
 HEADINGS = 2
 """How often each word of the headings counts."""
-FIRST_LINE = 0.5
-"""What a term counts in the first line, times its idf."""
+NEXT_HEADING, FIRST_LINE = 1.0, 0.5
+"""What a term counts there in addition, times its idf."""
 FIRST_LINE_CHARS = 200
 PAGE_DECAY = 0.9
 """Factor on the score of passages for each page that is ranked before theirs."""
@@ -52,12 +52,12 @@ class FoundPassage(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A passage, the number of its page, its terms, and those of its first line."""
+    """A passage, the number of its page, its terms, and what some count in addition."""
 
     page: int
     passage: Passage
     terms: Counter[str]
-    first: frozenset[str]
+    prominent: Mapping[str, float]
 
 
 def best_passages(
@@ -106,21 +106,25 @@ def _score(candidate: _Candidate, wanted: Mapping[str, float], mean: float) -> f
     norm = K1 * (1 - B + B * candidate.terms.total() / mean)
     for term, idf in wanted.items():
         if often := candidate.terms[term]:
-            score += idf * (
-                often * (K1 + 1) / (often + norm) + FIRST_LINE * (term in candidate.first)
-            )
+            more = candidate.prominent.get(term, 0.0)
+            score += idf * (often * (K1 + 1) / (often + norm) + more)
             held += idf
     return score * held / (sum(wanted.values()) or 1.0)
 
 
-def _terms(passage: Passage, language: str | None) -> tuple[Counter[str], frozenset[str]]:
-    """Return the terms of a passage with its headings, and those of its first line."""
+def _terms(passage: Passage, language: str | None) -> tuple[Counter[str], Mapping[str, float]]:
+    """Return the terms of a passage with its headings, and what some count in addition."""
     terms = Counter(_terms_of(passage.text, language))
+    prominent: dict[str, float] = {}
     for heading in passage.path:
-        for term in _terms_of(heading, language):
+        found = _terms_of(heading, language)
+        prominent = dict.fromkeys(found, NEXT_HEADING)
+        for term in found:
             terms[term] += HEADINGS
     first = passage.text.lstrip("#*->` \n").partition("\n")[0][:FIRST_LINE_CHARS]
-    return terms, frozenset(_terms_of(first, language))
+    for term in {*_terms_of(first, language)}:
+        prominent[term] = prominent.get(term, 0.0) + FIRST_LINE
+    return terms, prominent
 
 
 def _terms_of(markdown: str, language: str | None) -> list[str]:
