@@ -24,6 +24,7 @@ from gossamer.serve.mcp.tools import (
     query_with_filters,
 )
 from gossamer.state.lookup import Lookup
+from tests.support.changing_pages import GONE, HOST, harvest_pages
 from tests.support.read_web import HOSTILE, PROSE, SITE, store_read_web
 from tests.support.stored_web import put_rows
 
@@ -162,3 +163,25 @@ def test_parts_are_the_whole_page(text: str) -> None:
     assert "".join(parts) == text
     assert all(len(part) <= PART_CHARS for part in parts)
     assert all(parts) or parts == [""]
+
+
+@pytest.mark.engine
+def test_changes_are_listed_after_a_cursor_or_the_newest(
+    new_work: Callable[[], Workspace],
+) -> None:
+    work = new_work()
+    harvest_pages(work, 1, {"a": "red apples", "b": "green pears"})
+    first = call(work, "changes", site=HOST)
+    assert [each["change"] for each in first["changes"]] == ["added", "added"]
+    assert first["note"] == UNTRUSTED
+    harvest_pages(work, 2, {"a": "ripe apples", "b": GONE})
+    later = call(work, "changes", since=first["cursor"])
+    assert {each["url"][-1]: each["change"] for each in later["changes"]} == {
+        "a": "changed",
+        "b": "gone",
+    }
+    assert not call(work, "changes", since=later["cursor"])["changes"]
+    assert not call(work, "changes", site="b.example")["changes"]
+    assert [each["url"][-1] for each in call(work, "changes")["changes"]] == ["a"]
+    with pytest.raises(ToolError, match="is not a cursor"):
+        call(work, "changes", since="yesterday")

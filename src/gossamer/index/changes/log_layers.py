@@ -52,29 +52,38 @@ def present_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
     return work.scratch(present.select("url", F.col("content").alias("was")), PRESENT_DDL)[0]
 
 
-def draft_changes(
-    work: Workspace, draft: Draft, rows: DataFrame, number: int, *, is_lost: bool
-) -> None:
-    """Draft rows (materialised) as the newest layer. `is_lost`: the older layers are damaged."""
+def draft_changes(work: Workspace, draft: Draft, rows: DataFrame, *, is_lost: bool) -> None:
+    """Draft rows as the newest layer. `is_lost`: the older layers are damaged."""
+    new = _written(work, rows)
     if is_lost:
-        draft.replace[CHANGES.name] = _written(work, rows)
+        draft.replace[CHANGES.name] = new
         _forget(work, draft, work.store.manifest.version)
         return
-    if not number:
+    if not new:
         return
     old = work.store.manifest.layers(CHANGES.name)
-    folded = lsm.mergeable_layers(old, number, MERGE_SHARE)
+    folded = lsm.mergeable_layers(old, sum(layer.rows for layer in new), MERGE_SHARE)
     kept = old[: len(old) - folded]
     if folded:
-        stack = lsm.layer_frames(work, CHANGES)[len(kept) :]
-        rows = reduce(DataFrame.unionByName, [*stack, rows.select(*CHANGES.column_names)])
-    if folded and not kept:
-        rows, _ = work.scratch(rows)
-        last = max(_last_outdated(work, rows), forgotten_harvest(work))
-        if last:
-            rows = _merged(rows, last)
-            _forget(work, draft, last)
-    draft.replace[CHANGES.name] = (*kept, *_written(work, rows))
+        paths = [[f"{work.root}/{file.path}" for file in layer.files] for layer in new]
+        added = [work.engine.read(each, CHANGES.ddl) for each in paths]
+        rows = reduce(
+            DataFrame.unionByName, [*lsm.layer_frames(work, CHANGES)[len(kept) :], *added]
+        )
+        if not kept:
+            rows = _without_outdated(work, draft, rows)
+        new = _written(work, rows)
+    draft.replace[CHANGES.name] = (*kept, *new)
+
+
+def _without_outdated(work: Workspace, draft: Draft, rows: DataFrame) -> DataFrame:
+    """All rows without those that are dropped, which is drafted as well."""
+    rows, _ = work.scratch(rows)
+    last = max(_last_outdated(work, rows), forgotten_harvest(work))
+    if not last:
+        return rows
+    _forget(work, draft, last)
+    return _merged(rows, last)
 
 
 def _newest_changes(rows: DataFrame) -> DataFrame:

@@ -44,8 +44,7 @@ def record_changes(
             return
         wanted = looked.where(F.col("change") != REMOVED).select("url", "round")
         before = log_layers.present_pages(work, looked.select("url"))
-    rows, number = work.scratch(_changes(work, wanted, before))
-    log_layers.draft_changes(work, draft, rows, number, is_lost=is_lost)
+    log_layers.draft_changes(work, draft, _changes(work, wanted, before), is_lost=is_lost)
 
 
 def _looked_at(compared: DataFrame) -> DataFrame:
