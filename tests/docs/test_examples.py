@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import runpy
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow.parquet as pq
 import pytest
@@ -155,6 +158,60 @@ def test_a_folder_of_parquet_follows_the_index(
         held.pop(row["url"], None)
         if row["change"] in ("added", "changed"):
             held[row["url"]] = row["text"]
+    assert held == {f"http://{HOST}/{name}": LEFT[name] for name in LEFT}
+
+
+class _Bulk(http.server.BaseHTTPRequestHandler):
+    """What `_bulk` of OpenSearch and Elasticsearch does with an index: lines of JSON in pairs."""
+
+    held: ClassVar[dict[str, Any]] = {}
+    refuses: ClassVar[list[int]] = []
+    """For each request, how many of its actions are refused, at its end."""
+
+    def do_POST(self) -> None:
+        lines = self.rfile.read(int(self.headers["content-length"])).decode().split("\n")
+        assert self.path == "/pages/_bulk"
+        assert self.headers["content-type"] == "application/x-ndjson"
+        assert lines.pop() == ""  # the last line ends, too
+        items: list[Any] = []
+        actions = sum(line.startswith(('{"index": {"_id"', '{"delete": {"_id"')) for line in lines)
+        taken = actions - (self.refuses.pop(0) if self.refuses else 0)
+        while lines:
+            [(action, named)] = json.loads(lines.pop(0)).items()
+            source = json.loads(lines.pop(0)) if action == "index" else None
+            status = 429
+            if len(items) < taken:
+                known = self.held.pop(named["_id"], None)
+                status = 200 if known else 201 if source else 404
+                self.held.update({named["_id"]: source} if source else {})
+            items.append({action: {**named, "status": status}})
+        answer = json.dumps({"errors": taken < actions, "items": items}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        """Be quiet."""
+
+
+@pytest.mark.folder
+@pytest.mark.server
+def test_an_index_of_opensearch_follows_ours(run: Callable[..., str], work: Workspace) -> None:
+    _Bulk.held.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Bulk) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+        serving.start()
+        url = f"http://127.0.0.1:{server.server_port}/pages"
+        for number, texts in enumerate(HARVESTS, 1):
+            harvest_pages(work, number, texts)
+            _Bulk.refuses[:] = [2]
+            with pytest.raises(SystemExit, match="not all changes were taken"):
+                run("changes_to_opensearch.py", work.root, url, "cursor")
+            run("changes_to_opensearch.py", work.root, url, "cursor")
+        server.shutdown()
+        serving.join()
+    held = {source["url"]: source["text"] for source in _Bulk.held.values()}
     assert held == {f"http://{HOST}/{name}": LEFT[name] for name in LEFT}
 
 
