@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import ForgottenChanges, InvalidCursor
-from gossamer.index.changes import log_layers
+from gossamer.index.changes import log_layers, reading
 from gossamer.index.changes.reading import ChangeLog
 from gossamer.index.changes.recording import record_changes
 from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED
@@ -333,3 +333,22 @@ def test_a_crawl_of_an_older_version_has_all_pages_added(log_work: Workspace) ->
     index.harvest()
     index.check(read_by(log_work, Reader(), 1_000))
     assert log_layers.are_recorded(log_work)
+
+
+def test_a_harvest_that_ends_while_changes_are_read_is_read_next(
+    log_work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, reader = RandomIndex(log_work, 9), Reader()
+    index.harvest()
+    real = reading._rows_after
+
+    def slow(*given: Any) -> Any:
+        rows = real(*given)
+        monkeypatch.setattr(reading, "_rows_after", real)
+        held = set(index.held)
+        while set(index.held) == held:
+            index.harvest()
+        return rows
+
+    monkeypatch.setattr(reading, "_rows_after", slow)
+    index.check(read_by(log_work, reader, 1_000))

@@ -23,18 +23,20 @@ from gossamer.tables import CHANGES, FORGOTTEN_CHANGES
 from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow.parquet as pq
 
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import File
+    from gossamer.storage.store import File, Manifest
 
 Position = tuple[int, int]
 _ORDER = ("harvest", "place")
 _COLUMNS = ("harvest", "place", "url", "change", "other", "reason", "round", "at_ms")
 NOW = "now"
 """In place of a cursor: only what comes from now on."""
-MAX_LOOKED_AT = 20_000
-"""Changes that one call looks at, if only those of a site are wanted."""
+MAX_LOOKED_AT, FEWEST_ROWS = 20_000, 2_000
+"""Changes that one call looks at, and those read together, if only those of a site are wanted."""
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,10 +82,22 @@ class _Group(NamedTuple):
     number: int
 
 
-class ChangeLog:
-    """The changes of a crawl, in the manifest that the store last read. Safe to use from threads.
+class _State(NamedTuple):
+    """What one state of the crawl has. `newest`: the last harvest that has changed anything, or 0.
 
-    What is known of a file stays true, as files never change.
+    `forgotten`: the last harvest of which changes may be missing, or 0.
+    """
+
+    groups: list[_Group]
+    newest: int
+    forgotten: int
+
+
+class ChangeLog:
+    """The changes of a crawl, as the store last read it. Safe to use from several threads.
+
+    Each method reads one state of the crawl, even if the store reads a newer one meanwhile. What is
+    known of a file stays true, as files never change.
     """
 
     def __init__(self, work: Workspace) -> None:
@@ -93,46 +107,19 @@ class ChangeLog:
 
     def beginning(self) -> Cursor:
         """The cursor of a reader who has nothing."""
-        return Cursor(began=self.newest())
+        return Cursor(began=self._state().newest)
 
     def end(self) -> Cursor:
         """The cursor of a reader who wants only what comes from now on."""
-        return Cursor(self.newest(), END, self.newest())
-
-    def newest(self) -> int:
-        """The last harvest that changed anything, or 0."""
-        highest = (group.high[0] for group in self._groups(0))
-        return max(forgotten_harvest(self._work), *highest, 0)
+        newest = self._state().newest
+        return Cursor(newest, END, newest)
 
     def read(self, after: Cursor, count: int, site: str = "") -> tuple[list[Placed], Cursor]:
         """About `count` changes at most, and the cursor after them.
 
         `site`: only pages of this host, or of hosts below it. Raises ForgottenChanges.
         """
-        if after.misses(forgotten_harvest(self._work)):
-            what = "its next changes are not kept any more (index.changes_days)"
-            raise ForgottenChanges("since", what, AGAIN)
-        found: list[Placed] = []
-        looked = 0
-        while len(found) < count and looked < MAX_LOOKED_AT:
-            rows = self._rows(after.position, count)
-            for (harvest, place), same in groupby(rows.to_pylist(), _position):
-                if len(found) >= count:
-                    return found, after
-                after = after._replace(harvest=harvest, place=place)
-                found += [
-                    Placed(_change(row), after) for row in same if is_on_site(row["url"], site)
-                ]
-            looked += rows.num_rows
-            if rows.num_rows < count:
-                return self._at_end(found, after)
-        return found, after
-
-    def _at_end(self, found: list[Placed], after: Cursor) -> tuple[list[Placed], Cursor]:
-        """What was found, when nothing follows: then no harvest remains that was read in part."""
-        end = after._replace(harvest=max(self.newest(), after.harvest), place=END)
-        last = [Placed(change, end) for change, _ in found[-1:]]
-        return [*found[:-1], *last], end
+        return _read(self._state(after.harvest), after, count, site)
 
     def recent(self, count: int, site: str = "") -> list[Change]:
         """The pages that were last added or changed, the newest first: each once.
@@ -141,10 +128,10 @@ class ChangeLog:
         """
         held = pa.Table.from_batches([], _schema())
         lowest: Position | None = None
-        for group in sorted(self._groups(0), key=lambda group: group.high, reverse=True):
+        for group in sorted(self._state().groups, key=lambda group: group.high, reverse=True):
             if lowest is not None and group.high < lowest:
                 break
-            held = pa.concat_tables([held, _read(group)])
+            held = pa.concat_tables([held, _rows_of(group)])
             held = held.sort_by([(name, "descending") for name in _ORDER]).slice(0, count)
             if held.num_rows == count:
                 lowest = _position(held.slice(count - 1).to_pylist()[0])
@@ -155,9 +142,10 @@ class ChangeLog:
 
     def page(self, since: Cursor, count: int, site: str = "") -> Changes:
         """As `read`, for programs."""
-        found, after = self.read(since, count, site)
+        state = self._state(since.harvest)
+        found, after = _read(state, since, count, site)
         cursor = encode_cursor(after, self._work.store.manifest.crawl)
-        is_more = after.position < (self.newest(), END)
+        is_more = after.position < (state.newest, END)
         return Changes([placed.change for placed in found], cursor, is_more)
 
     def cursor(self, text: str) -> Cursor:
@@ -169,34 +157,21 @@ class ChangeLog:
             return self.beginning()
         return self.end() if text == NOW else decode_cursor(text, self._work.store.manifest.crawl)
 
-    def _rows(self, after: Position, count: int) -> pa.Table:
-        """The first rows after a position: `count`, and those with the position of the last one."""
-        groups = sorted(group for group in self._groups(after[0]) if group.high > after)
-        held = pa.Table.from_batches([], _schema())
-        last: Position | None = None
-        for group in groups:
-            if last is not None and group.low > last:
-                break
-            rows = _read(group)
-            held = pa.concat_tables([held, rows.filter(_is_after(rows, after))])
-            held = held.sort_by([(name, "ascending") for name in (*_ORDER, "url")])
-            if held.num_rows >= count:
-                last = _position(held.slice(count - 1, 1).to_pylist()[0])
-                held = held.filter(pc.invert(_is_after(held, last)))
-        return held
-
-    def _groups(self, harvest: int) -> list[_Group]:
-        """The row groups that may have changes of a harvest or later ones."""
-        layers = self._work.store.manifest.layers(CHANGES.name)
+    def _state(self, harvest: int = 0) -> _State:
+        """The state of now: its row groups, without layers that have only older harvests."""
+        manifest = self._work.store.manifest
+        layers = manifest.layers(CHANGES.name)
         listed = {file.path for layer in layers for file in layer.files}
-        found = []
+        forgotten = _forgotten_in(self._work, manifest)
+        groups: list[_Group] = []
         with self._guard:
             self._known = {path: kept for path, kept in self._known.items() if path in listed}
             for layer in layers:
-                if layer.version >= harvest:
+                if layer.version >= harvest or layer is layers[-1]:  # which has the newest
                     self._work.store.check(layer.files)
-                    found += [group for file in layer.files for group in self._groups_of(file)]
-        return found
+                    groups += [group for file in layer.files for group in self._groups_of(file)]
+        newest = max([forgotten, *(group.high[0] for group in groups)])
+        return _State(groups, newest, forgotten)
 
     def _groups_of(self, file: File) -> list[_Group]:
         known = self._known
@@ -212,9 +187,53 @@ class ChangeLog:
 
 def forgotten_harvest(work: Workspace) -> int:
     """The last harvest of which changes may be missing, as they were merged; 0 if there is none."""
-    paths = work.paths(FORGOTTEN_CHANGES.name)
+    return _forgotten_in(work, work.store.manifest)
+
+
+def _forgotten_in(work: Workspace, manifest: Manifest) -> int:
+    files = [file for layer in manifest.layers(FORGOTTEN_CHANGES.name) for file in layer.files]
+    work.store.check(files)
+    paths = [f"{work.root}/{file.path}" for file in files]
     rows = parquet.read_table(paths).to_pylist() if paths else []
     return max((row["harvest"] for row in rows), default=0)
+
+
+def _read(state: _State, after: Cursor, count: int, site: str) -> tuple[list[Placed], Cursor]:
+    if after.misses(state.forgotten):
+        what = "its next changes are not kept any more (index.changes_days)"
+        raise ForgottenChanges("since", what, AGAIN)
+    found: list[Placed] = []
+    looked, at_once = 0, max(count, FEWEST_ROWS) if site else count
+    while len(found) < count and looked < MAX_LOOKED_AT:
+        rows = _rows_after(state.groups, after.position, at_once)
+        for (harvest, place), same in groupby(rows.to_pylist(), _position):
+            if len(found) >= count:
+                return found, after
+            after = after._replace(harvest=harvest, place=place)
+            wanted = [row for row in same if is_on_site(row["url"], site)]
+            found += [Placed(_change(row), after) for row in wanted]
+        looked += rows.num_rows
+        if rows.num_rows < at_once:  # so that no harvest remains that was read in part
+            end = after._replace(harvest=max(state.newest, after.harvest), place=END)
+            last = [Placed(change, end) for change, _ in found[-1:]]
+            return [*found[:-1], *last], end
+    return found, after
+
+
+def _rows_after(groups: Sequence[_Group], after: Position, count: int) -> pa.Table:
+    """The first rows after a position: `count`, and those with the position of the last one."""
+    held = pa.Table.from_batches([], _schema())
+    last: Position | None = None
+    for group in sorted(group for group in groups if group.high > after):
+        if last is not None and group.low > last:
+            break
+        rows = _rows_of(group)
+        held = pa.concat_tables([held, rows.filter(_is_after(rows, after))])
+        held = held.sort_by([(name, "ascending") for name in (*_ORDER, "url")])
+        if held.num_rows >= count:
+            last = _position(held.slice(count - 1, 1).to_pylist()[0])
+            held = held.filter(pc.invert(_is_after(held, last)))
+    return held
 
 
 def is_on_site(url: str, site: str) -> bool:
@@ -223,7 +242,7 @@ def is_on_site(url: str, site: str) -> bool:
     return host == site or host.endswith(f".{site}")
 
 
-def _read(group: _Group) -> pa.Table:
+def _rows_of(group: _Group) -> pa.Table:
     with open_checked(group.path, CHANGES.name, _COLUMNS) as file:
         rows = file.read_row_group(group.number, list(_COLUMNS), use_threads=False)
     return rows.cast(_schema())

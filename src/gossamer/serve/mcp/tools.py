@@ -284,7 +284,7 @@ class Toolbox:
             self._work.store.refresh()
             if since:
                 return self._log.page(self._log.cursor(since), given["count"], site)
-            newest = self._log.page(self._log.end(), 1)
+            newest = self._log.page(self._log.end(), 0)
             recent = self._log.recent(LOOKED_BACK, site)[: given["count"]]
             return msgspec.structs.replace(newest, changes=recent)
 
