@@ -352,3 +352,25 @@ def test_a_harvest_that_ends_while_changes_are_read_is_read_next(
 
     monkeypatch.setattr(reading, "_rows_after", slow)
     index.check(read_by(log_work, reader, 1_000))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_may_hold_changes_in_any_order(work: Workspace, seed: int) -> None:
+    """Several files and row groups overlap, and some changes even have the same position."""
+    draw = random.Random(seed)  # noqa: S311
+    rows = [
+        {"harvest": 1, "place": draw.randrange(-20, 20), "url": f"http://a.example/{number}"}
+        | {"change": "added", "round": 1, "at_ms": 0}
+        for number in range(60)
+    ]
+    while rows_left := rows[len(work.read("changes").collect()) :]:
+        put(work, "changes", rows_left[: draw.choice((1, 5, 20))])
+    log, after, met = ChangeLog(work), ChangeLog(work).beginning(), list[str]()
+    while (found := log.read(after, draw.choice((1, 3, 10))))[0]:
+        met += [placed.change.url for placed in found[0]]
+        after = found[1]
+    places = {str(row["url"]): int(str(row["place"])) for row in rows}
+    ordered = sorted(places, key=lambda url: (places[url], url))
+    assert met == ordered
+    newest = [places[change.url] for change in log.recent(10)]
+    assert newest == [places[url] for url in reversed(ordered[-10:])]
