@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gossamer.schedule.order.sections.step import Section
     from gossamer.search.results import Results
     from gossamer.serve.documents import Document
+    from gossamer.serve.verification import Claim, Verdict
     from gossamer.status.explanation import Explanation
     from gossamer.storage.store import Layer, StepReport
     from gossamer.web.seed_lists import BadLine
@@ -266,6 +267,17 @@ class Crawl:
 
         with self.work.errors():
             return explanation.explain(self.work, url)
+
+    def verify(self, claims: Iterable[Claim]) -> list[Verdict]:
+        """Whether the archive proves claims (`serve.verification.claims_of` an answer)."""
+        from gossamer.search.page_info import PageInfo
+        from gossamer.serve.verification import Verifier
+        from gossamer.state.lookup import Lookup
+
+        with self.work.errors():
+            lookup = Lookup(self.work)
+            verifier = Verifier(self.work, PageInfo(self.work, lookup), lookup)
+            return [verifier.verify(claim) for claim in claims]
 
     def sections(self, domain: str | None = None) -> list[Section]:
         """What the parts of a host or domain, or of all hosts, hold (see sections/)."""

@@ -38,6 +38,7 @@ from gossamer.cli import (
     sections_command,
     step_commands,
     top_command,
+    verify_command,
 )
 from gossamer.cli.terminal import STOPPED, open_standard_descriptors, printable
 from gossamer.engine.address_space import COMMAND_BYTES, require_address_space
@@ -86,6 +87,7 @@ pause_commands.register(app)
 inspect_command.register(app)
 explain_command.register(app)
 diff_command.register(app)
+verify_command.register(app)
 sections_command.register(app)
 graph_commands.register(app)
 duplicates_commands.register(app)

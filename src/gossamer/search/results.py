@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gossamer.search.provenance import Provenance  # noqa: TC001  # msgspec reads the annotations
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -29,7 +31,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     `more`: its host has further results, which come after those of other hosts.
     `near`: how similar its meaning is to that of the query, the cosine of their vectors, if it was
     found by that and not by its words.
-    `explanation`: how the score was computed, if requested.
+    `explanation`: how the score was computed, if requested. `provenance`: where the stored body
+    lies, if requested; null: none is stored.
     """
 
     url: str
@@ -49,6 +52,7 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     more: bool = False
     near: float | None = None
     explanation: dict[str, Any] | None = None
+    provenance: Provenance | None = None
 
 
 class Count(msgspec.Struct, frozen=True, gc=False):

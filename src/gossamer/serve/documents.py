@@ -20,6 +20,7 @@ from gossamer.parse.page_rules import rules_of
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import standing_parser
 from gossamer.parse.rendition.rendered import Passage  # noqa: TC001  # msgspec reads the annotations
+from gossamer.search.provenance import Provenance, find_provenance
 from gossamer.serve.stored_copy import Copy, Refusal, find_copy, read_record
 from gossamer.web.publisher_wishes import AI_INPUT, forbids
 
@@ -29,18 +30,10 @@ if TYPE_CHECKING:
     from gossamer.parse.parsed_page import Rules
     from gossamer.search.page_info import PageInfo
     from gossamer.state.workspace import Workspace
+    from gossamer.storage.warc import StoredResponse
 
 KEPT_CHARS = 8_000_000
 """Characters of documents that are kept for who asks for the next part of one."""
-
-
-class Provenance(msgspec.Struct, frozen=True):
-    """Where the body lies from which a document was made, and when it was fetched."""
-
-    warc_file: str
-    warc_offset: int
-    digest: str
-    fetched_ms: int
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,10 +91,12 @@ class Documents:
             kept = self._kept.get(provenance)
             if kept is not None and kept.url == url:
                 return kept
-            page = self._parse(copy)
+            record = read_record(self._work.root, copy)
+            page = self._parse(copy, record)
         if page.rendition is None:
             return Refusal(503, f"This page cannot be rendered: {page.detail or page.outcome}.")
-        document = _document(copy, page, provenance)
+        measured = msgspec.structs.replace(provenance, warc_length=record.length)
+        document = _document(copy, page, measured)
         if 2 * len(document.markdown) < KEPT_CHARS:
             with self._guard:
                 self._kept[provenance] = document
@@ -123,15 +118,13 @@ class Documents:
 
     def _stored(self, url: str) -> _Stored | Refusal:
         copy = find_copy(self._work, self._pages, url)
-        captured = self._pages.capture(url)
+        captured, provenance = self._pages.capture(url), find_provenance(self._pages, url)
         if isinstance(copy, Refusal):
             return copy
-        if captured is None or captured.document is None:
+        if captured is None or captured.document is None or provenance is None:
             return Refusal(404, "The crawl has stored no copy of this page.")
         if (why := _objection(captured.document, self._work.config.publishers.obey)) is not None:
             return Refusal(403, why)
-        digest = captured.response["digest"] or ""
-        provenance = Provenance(copy.file, copy.offset, digest, copy.fetched_ms)
         return _Stored(copy, provenance, captured.document)
 
     @cached_property
@@ -139,8 +132,7 @@ class Documents:
         rules = rules_of(self._work.config, self._work.root)
         return msgspec.structs.replace(rules, renders=True, max_links=0)
 
-    def _parse(self, copy: Copy) -> ParsedPage:
-        record = read_record(self._work.root, copy)
+    def _parse(self, copy: Copy, record: StoredResponse) -> ParsedPage:
         fetched = datetime.fromtimestamp(copy.fetched_ms / 1000, UTC)
         return standing_parser(self._rules).parse(
             Page(copy.url, record.headers, record.body, fetched)

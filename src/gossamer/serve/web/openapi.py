@@ -124,6 +124,11 @@ OPERATIONS = (
                 "verbatim", "search only for the words as typed: no corrections, no synonyms", _FLAG
             ),
             Parameter(
+                "provenance",
+                "name the records of the archive that hold the pages: gossamer verify",
+                _FLAG,
+            ),
+            Parameter(
                 "state",
                 "of the index in an earlier answer: if it is another one by now, the status is 409",
                 {"type": "string"},

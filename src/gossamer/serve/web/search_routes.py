@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
@@ -13,6 +14,7 @@ from starlette.routing import Route
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.messages import Question
 from gossamer.search.profiles import PROFILES
+from gossamer.search.provenance import find_provenance, measure_record
 from gossamer.search.query import removable_filters
 from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.search.results import Completions
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from gossamer.config import Profile
+    from gossamer.search.page_info import PageInfo
+    from gossamer.search.results import Results
     from gossamer.serve.dispatch.front import Dispatcher
     from gossamer.state.workspace import Workspace
 
@@ -50,8 +54,9 @@ _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 class Searching:
     """Handlers wait in the event loop, so that a waiting search does not occupy a thread."""
 
-    def __init__(self, work: Workspace, front: Dispatcher) -> None:
+    def __init__(self, work: Workspace, pages: PageInfo, front: Dispatcher) -> None:
         self._root, self._backend = work.root, work.store.backend
+        self._store, self._known = work.store, pages
         self._pictures = work.config.parse.media
         self._front = front
 
@@ -142,7 +147,18 @@ class Searching:
         found = await self._front.search(question, client_of(request.scope))
         if request.query_params.get("state") not in (None, "", found.state):
             raise HTTPException(409, "the index has changed: begin again with offset=0")
+        if responses.flag(request, "provenance"):
+            found = await asyncio.to_thread(self._with_provenance, found)
         return responses.json(found)
+
+    def _with_provenance(self, found: Results) -> Results:
+        self._store.refresh()
+        hits = []
+        for hit in found.hits:
+            place = find_provenance(self._known, hit.url)
+            place = place and measure_record(self._root, place)
+            hits.append(msgspec.structs.replace(hit, provenance=place))
+        return msgspec.structs.replace(found, hits=hits)
 
     async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:

@@ -23,6 +23,7 @@ from gossamer.storage.warc.reader import (
     read_response,
     read_responses,
 )
+from gossamer.storage.warc.record_lengths import record_length
 from gossamer.storage.warc.records import payload_digest, request_head, response_head
 from gossamer.storage.warc.writer import ARCHIVE, Capture, Known, WarcWriter, index_path
 
@@ -39,6 +40,7 @@ __all__ = [
     "payload_digest",
     "read_response",
     "read_responses",
+    "record_length",
     "request_head",
     "response_head",
 ]

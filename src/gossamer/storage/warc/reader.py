@@ -30,13 +30,15 @@ HEAD_BYTES = 8 << 10
 class StoredResponse(NamedTuple):
     """A stored body, with the offset of its record and its HTTP headers.
 
-    `fields` are those of the WARC record itself. All names are in lower case.
+    `fields` are those of the WARC record itself, `length` are its compressed bytes. All names are
+    in lower case.
     """
 
     offset: int
     headers: dict[str, str]
     body: bytes
     fields: dict[str, str]
+    length: int
 
 
 class WarcReader:
@@ -54,12 +56,12 @@ class WarcReader:
     def at(self, offset: int) -> StoredResponse | None:
         """Return the body at `offset`; None if no complete record with a body starts there."""
         member = self._member(offset)
-        return None if member is None else _response(offset, member[0])
+        return None if member is None else _response(offset, *member)
 
     def __iter__(self) -> Iterator[StoredResponse]:
         """Iterate over all bodies, up to the first incomplete record."""
-        for record, offset, _ in self.records():
-            response = _response(offset, record)
+        for record, offset, end in self.records():
+            response = _response(offset, record, end)
             if response is not None:
                 yield response
 
@@ -112,24 +114,26 @@ def read_response(path: str | Path, offset: int) -> StoredResponse:
     return found
 
 
-def _response(offset: int, record: bytes) -> StoredResponse | None:
-    """Return the body of a record; None for kinds of records that hold none."""
+def _response(offset: int, record: bytes, until: int) -> StoredResponse | None:
+    """Return the body of a record up to the offset `until`; None for kinds that hold none."""
     start = record.find(HEAD_END)
     if start < 0:
         return None
-    headers = head_fields(record[:start])
+    headers, length = head_fields(record[:start]), until - offset
     end = len(record) - len(HEAD_END)  # each record ends with two line ends
     kind = headers.get("warc-type")
     if kind == "resource":
         described = {"content-type": headers.get("content-type", "")}
-        return StoredResponse(offset, described, record[start + len(HEAD_END) : end], headers)
+        block = record[start + len(HEAD_END) : end]
+        return StoredResponse(offset, described, block, headers, length)
     if kind != "response":
         return None
     start += len(HEAD_END)
     body = record.find(HEAD_END, start, end) + len(HEAD_END)
     if body < len(HEAD_END):
         return None
-    return StoredResponse(offset, head_fields(record[start:body]), record[body:end], headers)
+    answer = head_fields(record[start:body])
+    return StoredResponse(offset, answer, record[body:end], headers, length)
 
 
 def head_fields(head: bytes) -> dict[str, str]:
