@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.errors import ForgottenChanges, Locked, StoreError, UsageError
+from gossamer.errors import ForgottenChanges, Locked, StoreError, StoreFull, UsageError
 from gossamer.index.changes.reading import ChangeLog
 from gossamer.serve.webhooks import delivery
 from gossamer.serve.webhooks.delivery import Receiver
@@ -212,6 +213,23 @@ def test_a_file_of_something_else_is_refused(following: Following) -> None:
     following.path.write_bytes(b"\xff{")
     with pytest.raises(StoreError, match="is damaged"):
         following.run()
+
+
+def test_nothing_is_sent_that_a_full_disk_could_not_remember(
+    following: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    following.run()
+    harvest_pages(following.work, 2, HARVESTS[1])
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch, pytest.raises(StoreFull, match=r"kept\.json"):
+        patch.setattr(os, "fsync", full)
+        following.run()
+    assert len(following.hook.got) == 2
+    following.run()
+    assert named(following.hook.got[2:]) == SECOND
 
 
 def test_changes_that_are_kept_no_more_end_it(following: Following) -> None:
