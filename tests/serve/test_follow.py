@@ -224,9 +224,10 @@ def test_nothing_is_sent_that_a_full_disk_could_not_remember(
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with monkeypatch.context() as patch, pytest.raises(StoreFull, match=r"kept\.json"):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        following.run()
+        with pytest.raises(StoreFull, match=r"kept\.json"):
+            following.run()
     assert len(following.hook.got) == 2
     following.run()
     assert named(following.hook.got[2:]) == SECOND
