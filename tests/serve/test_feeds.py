@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.index.changes.reading import ChangeLog
 from gossamer.parse.listing.feed import parse_feed
+from gossamer.search.searcher import Searcher
 from gossamer.serve.feeds.feed_formats import FeedHead, encode_atom, encode_json
-from gossamer.serve.feeds.newest_matches import FeedEntry, Wanted
+from gossamer.serve.feeds.newest_matches import FeedEntry, NewestMatches, Wanted
+from gossamer.state.lookup import Lookup
 from tests.support.changing_pages import GONE, HOST, harvest_pages
 from tests.support.rows import NOW_MS
 from tests.support.search_server import serving
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     import httpx
 
     from gossamer.parse.listing.feed_model import Feed
+    from gossamer.search.messages import Question
+    from gossamer.search.results import Results
     from gossamer.state.workspace import Workspace
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -228,3 +234,29 @@ def wait_for(client: httpx.Client, query: str, pages: int) -> int:
         if (found := len(feed_of(client, q=query).entries)) == pages:
             return found
     raise AssertionError(query)
+
+
+def test_a_feed_is_not_kept_that_an_older_index_has_answered(
+    new_work: Callable[[], Workspace],
+) -> None:
+    """Search processes may open a newer index after the server has."""
+    work = new_work()
+    harvest_pages(work, 1, {"a": "red apples"})
+    searcher = Searcher.open(work)
+    asked: list[Question] = []
+
+    class Late:
+        async def search(self, question: Question, client: str) -> Results:  # noqa: ARG002
+            asked.append(question)
+            return searcher.answer(question)
+
+    async def count(feeds: NewestMatches, state: str) -> int:
+        before = len(asked)
+        assert len(await feeds.entries(Wanted("apples"), state, "")) == 1
+        return len(asked) - before
+
+    async def ask() -> list[int]:
+        feeds = NewestMatches(work, ChangeLog(work), Lookup(work), Late())
+        return [await count(feeds, state) for state in ("newer", "newer", *[searcher.state] * 2)]
+
+    assert asyncio.run(ask()) == [2, 2, 2, 0]

@@ -26,6 +26,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support import small_index
+from tests.support.change_readers import Reader
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, garbage, tables
@@ -258,6 +259,9 @@ def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     assert len(expected["pages"]) >= size.pages
     for name, rows in tables(with_kills).items():
         assert rows == expected[name], name
+    reader = Reader()
+    reader.read_all(with_kills.work)
+    assert {*reader.pages} == {row.url for row in with_kills.dataset("indexed").collect()}
     titles = [row.title for row in without.dataset("documents").limit(20).collect()]
     assert answers(with_kills, titles) == answers(without, titles)
     assert damaged_records(with_kills) == damaged_records(without) == []

@@ -72,20 +72,22 @@ class NewestMatches:
         self._kept: LRUCache[tuple[Wanted, str], list[FeedEntry]] = LRUCache(KEPT)
 
     async def entries(self, wanted: Wanted, state: str, client: str) -> list[FeedEntry]:
-        """The entries, newest first. `state`: of the index that answers."""
+        """The entries, newest first. `state`: of the newest index that is open."""
         known = self._kept.get((wanted, state))
         if known is not None:
             return known
         recent = await asyncio.to_thread(self._recent, wanted.site)
-        found = await self._matching(wanted, recent, client)
+        answers: list[Results] = []
+        found = await self._matching(wanted, recent, client, answers)
         if len(found) < MAX_ENTRIES and wanted.text:
             known_urls = {entry.url for entry in found}
-            others = await self._dated(wanted, client)
+            others = await self._dated(wanted, client, answers)
             found += await asyncio.to_thread(
                 lambda: [self._older(hit) for hit in others if hit.url not in known_urls]
             )
         found = sorted(found, key=lambda entry: (-entry.updated_ms, entry.url))[:MAX_ENTRIES]
-        self._kept[wanted, state] = found
+        if all(answer.state == state for answer in answers):  # other processes may open it later
+            self._kept[wanted, state] = found
         return found
 
     def _recent(self, site: str) -> list[Change]:
@@ -93,23 +95,23 @@ class NewestMatches:
         return self._log.recent(LOOKED_AT, site)
 
     async def _matching(
-        self, wanted: Wanted, recent: Sequence[Change], client: str
+        self, wanted: Wanted, recent: Sequence[Change], client: str, answers: list[Results]
     ) -> list[FeedEntry]:
         """Entries for those of the recently changed pages that match."""
         entries: list[FeedEntry] = []
         for start in range(0, len(recent), AT_ONCE):
             changed = {change.url: change for change in recent[start : start + AT_ONCE]}
             question = matching_question(wanted.text, tuple(changed))
-            found = await self._searches.search(question, client)
-            entries += [_entry(hit, changed[hit.url].at_ms) for hit in matches(found)]
+            answers.append(await self._searches.search(question, client))
+            entries += [_entry(hit, changed[hit.url].at_ms) for hit in matches(answers[-1])]
             if len(entries) >= MAX_ENTRIES:
                 break
         return entries
 
-    async def _dated(self, wanted: Wanted, client: str) -> list[Hit]:
+    async def _dated(self, wanted: Wanted, client: str, answers: list[Results]) -> list[Hit]:
         question = Question(wanted.text, 0, MAX_ENTRIES, by_date=True, verbatim=True)
-        found = await self._searches.search(question, client)
-        return [hit for hit in matches(found) if is_on_site(hit.url, wanted.site)]
+        answers.append(await self._searches.search(question, client))
+        return [hit for hit in matches(answers[-1]) if is_on_site(hit.url, wanted.site)]
 
     def _older(self, hit: Hit) -> FeedEntry:
         """The entry for a page whose last change is not among the newest ones."""
