@@ -65,6 +65,7 @@ def work(new_work: Callable[[], Workspace]) -> Workspace:
                 for wish in ASKING
             ),
             Visit(f"{HOME}was-header", "2023-01-01", FIRST, headers=HEADER),
+            Visit("https://noai.example/", "2023-01-01", FIRST),
         ],
     )
     archive(
@@ -78,6 +79,7 @@ def work(new_work: Callable[[], Workspace]) -> Workspace:
             Fetched(f"{HOME}hostile", body(EVIL.replace("<", "&lt;"))),
             Fetched(f"{HOME}new", THIRD),
             Fetched(f"{HOME}excluded", SECOND),
+            Fetched("https://noai.example/", body("Now", asking("noai"))),
             *(Fetched(f"{HOME}{wish}", body("Now", asking(wish))) for wish in ASKING),
             *(Fetched(f"{HOME}was-{wish}", SECOND) for wish in (*ASKING, "header")),
         ],
@@ -172,6 +174,14 @@ def test_a_version_that_asked_for_it_is_not_shown(client: httpx.Client, name: st
     assert "2023-01-01" in answer.json()["detail"]
     newest = diff(client, f"{HOME}{name}", **{"from": LATER, "to": LATER})
     assert newest["old"] == newest["new"]
+
+
+def test_texts_that_must_not_be_input_of_ai_are_for_people_only(client: httpx.Client) -> None:
+    answer = client.get("/api/diff", params={"url": "https://noai.example/"})
+    assert (answer.status_code, PROSE in answer.text) == (403, False)
+    assert "ai-input=no" in answer.json()["detail"]
+    page = client.get("/diff", params={"url": "https://noai.example/"})
+    assert page.status_code == 200
 
 
 def test_what_the_crawl_does_not_hold_is_not_found(client: httpx.Client) -> None:

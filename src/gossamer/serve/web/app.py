@@ -144,7 +144,7 @@ def app(
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
-            *Differing(work, pages, Differences(work, pages)).routes(kept_s),
+            *Differing(work, pages, documents, Differences(work, pages)).routes(kept_s),
             *Documenting(work, pages, documents, front).routes(kept_s),
             *Changing(work, changes).routes(kept_s),
             *Feeding(NewestMatches(work, changes, lookup, front), front).routes(),

@@ -18,15 +18,27 @@ if TYPE_CHECKING:
 
     from gossamer.search.page_info import PageInfo
     from gossamer.serve.differences import Difference, Differences
+    from gossamer.serve.documents import Documents
     from gossamer.state.workspace import Workspace
 
+NOT_AS_INPUT = (
+    "Its publisher does not want the text of this page as input of AI (ai-input=no). For people, "
+    "it is at /diff."
+)
 MAX_TIME_CHARS = 40
 
 
 class Differing:
-    def __init__(self, work: Workspace, pages: PageInfo, differences: Differences) -> None:
+    def __init__(
+        self,
+        work: Workspace,
+        pages: PageInfo,
+        documents: Documents,
+        differences: Differences,
+    ) -> None:
         self._work = work
         self._pages = pages
+        self._documents = documents
         self._differences = differences
 
     def routes(self, kept_s: float) -> list[Route]:
@@ -37,7 +49,10 @@ class Differing:
         return responses.page(request.scope, "diff.html", found=self._difference(request))
 
     def api(self, request: Request) -> Response:
-        return responses.json(self._difference(request))
+        found = self._difference(request)
+        if not self._documents.may_be_input(found.url):
+            raise HTTPException(403, NOT_AS_INPUT)
+        return responses.json(found)
 
     def _difference(self, request: Request) -> Difference:
         url = responses.address_parameter(request, self._pages)

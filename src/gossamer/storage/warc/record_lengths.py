@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from gossamer.storage import opening
 from gossamer.storage.warc.cdxj import parse_line
 from gossamer.storage.warc.writer import index_path
@@ -20,5 +22,5 @@ def record_length(path: str, offset: int) -> int | None:
     line = lines[lines.rfind(b"\n", 0, place) + 1 : lines.find(b"\n", place)]
     try:
         return int(parse_line(line)[2].length)
-    except ValueError:  # damaged
+    except (ValueError, msgspec.DecodeError):  # the index is damaged
         return None
