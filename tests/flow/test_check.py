@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from gossamer import fetch
 from gossamer.api.crawl import Crawl
 from gossamer.cli.inspected_sources import page_of_crawl
-from gossamer.errors import UsageError
+from gossamer.errors import ForgottenChanges, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
 from gossamer.flow.check import checks
@@ -30,6 +30,7 @@ from gossamer.state.lookup import Lookup
 from gossamer.storage import listings
 from gossamer.storage.store import Layer, StepReport
 from gossamer.tables import DATASETS
+from tests.support.change_readers import Reader
 from tests.support.crawl_settings import loopback_settings
 from tests.support.file_damages import cut, flip, gone, indexed, longer, reopened, wrong
 
@@ -197,6 +198,28 @@ def test_a_damaged_crawl_is_repaired(
     before = indexed(crawl)
     damage(files[0])
     check_repair(reopened(crawl), {f"damaged_{dataset}": 1}, before)
+
+
+@pytest.mark.slow
+def test_programs_that_follow_the_index_go_on_after_it_was_repaired(crawl: Crawl) -> None:
+    reader = Reader()
+    reader.read_all(crawl.work)
+    known = len(reader.met)
+    flip(largest(crawl, "index")[0])
+    repaired = reopened(crawl)
+    repaired.repair()
+    reader.read_all(repaired.work)
+    assert {*reader.pages} == indexed(repaired)
+    assert len(reader.met) == known
+
+    flip(largest(repaired, "changes")[0])
+    repaired = reopened(repaired)
+    repaired.repair()
+    with pytest.raises(ForgottenChanges):
+        reader.read_all(repaired.work)
+    another = Reader()
+    another.read_all(repaired.work)
+    assert {*another.pages} == indexed(repaired)
 
 
 def check_repair(crawl: Crawl, counts: dict[str, int], before: set[str]) -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import ForgottenChanges, InvalidCursor
-from gossamer.index.changes import log_layers, reading
+from gossamer.index.changes import reading
 from gossamer.index.changes.reading import ChangeLog
 from gossamer.index.changes.recording import record_changes
 from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED
@@ -324,15 +324,30 @@ def test_whoever_begins_now_gets_only_what_comes(log_work: Workspace) -> None:
     assert len(found) == log_work.read("changes").count() - before
 
 
-def test_a_crawl_of_an_older_version_has_all_pages_added(log_work: Workspace) -> None:
-    index = RandomIndex(log_work, 8)
+def test_without_older_changes_all_pages_are_added_and_no_old_cursor_holds(
+    log_work: Workspace,
+) -> None:
+    """As in a crawl of an older version, or after a repair."""
+    index, old = RandomIndex(log_work, 8), Reader()
     for _ in range(3):
         index.harvest()
+    old.read_all(log_work)
     with log_work.step("test", 1) as draft:
-        draft.replace["changes"] = ()
+        draft.replace |= {"changes": (), "forgotten_changes": ()}
     index.harvest()
     index.check(read_by(log_work, Reader(), 1_000))
-    assert log_layers.are_recorded(log_work)
+    with pytest.raises(ForgottenChanges):
+        old.read_all(log_work)
+
+
+def test_whoever_begins_before_the_first_page_misses_none(log_work: Workspace) -> None:
+    index, early = RandomIndex(log_work, 10), Reader()
+    early.read_all(log_work)
+    while not index.held:
+        index.harvest()
+    early.read(log_work, 1)
+    index.harvest()
+    index.check(read_by(log_work, early, 2))
 
 
 def test_a_harvest_that_ends_while_changes_are_read_is_read_next(

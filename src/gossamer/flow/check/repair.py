@@ -3,8 +3,8 @@
   1. `drop_damaged`: where one of the two files of a listing is damaged, it is written again. If
      both are, the files that it names are lost, except archive files that a response names. A
      damaged WARC file is kept as it is, for its whole records. Datasets that a step of the harvest
-     writes are emptied, with whatever else that step writes. Of any other dataset, the damaged
-     files are dropped, with their rows.
+     writes are emptied, with whatever else that step writes, but for the changes of the index, which
+     programs follow. Of any other dataset, the damaged files are dropped, with their rows.
   2. `reconcile`: bodies that are lost are marked as such. Pages whose body or response is lost are
      due, without conditions. Pages whose row is lost get one from their response, and are due.
   3. If rows are lost that follow from the archive, all stored pages are parsed again; the targets
@@ -43,10 +43,12 @@ from gossamer.storage.names import HISTORY
 from gossamer.storage.store import File, Layer
 from gossamer.storage.warc.cdxj import index_of
 from gossamer.tables import (
+    CHANGES,
     COUNTED,
     DATASETS,
     DOCUMENTS,
     DUE_TIMES,
+    FORGOTTEN_CHANGES,
     GRAPH,
     INVERTED,
     JUDGED,
@@ -70,6 +72,9 @@ FOLLOWED = frozenset((DOCUMENTS.name, LINKS.name, RESPONSES.name))
 """Datasets of which steps read only what is new, so that they would not see what is gone."""
 RECORDS = (INVERTED.name, COUNTED.name, JUDGED.name)
 """What these steps know of what they have read. Without it, they read everything."""
+ANNOUNCED = frozenset((CHANGES.name, FORGOTTEN_CHANGES.name))
+"""What programs were told of the index. It holds whatever becomes of the index, and the other way
+round: `index` tells them what differs."""
 SEARCHED = ("dedup", "index")
 """Steps whose datasets must agree with each other."""
 
@@ -100,8 +105,9 @@ def drop_damaged(work: Workspace, draft: Draft) -> None:
             continue
         draft.counts[f"damaged_{name}"] = len(wrong) + lost.get(name, 0)
         if dataset.writer in RECOMPUTED:
-            written = (each.name for each in DATASETS.values() if each.writer == dataset.writer)
-            draft.replace |= dict.fromkeys(written, ())
+            written = {each.name for each in DATASETS.values() if each.writer == dataset.writer}
+            emptied = written & ANNOUNCED if name in ANNOUNCED else written - ANNOUNCED
+            draft.replace |= dict.fromkeys(emptied, ())
             continue
         kept = {file: mend_file(work, file) for file in wrong}
         layers = (
@@ -176,7 +182,8 @@ def reconcile(work: Workspace, draft: Draft) -> None:
         found[finding.dataset] += finding.rows
     draft.counts["documents_missing"] = found["documents"]
     if any(DATASETS[name].writer in SEARCHED for name in found):
-        draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
+        written = {each.name for each in DATASETS.values() if each.writer in SEARCHED}
+        draft.replace |= dict.fromkeys(written - ANNOUNCED, ())
     lost, draft.counts["bodies_lost"] = work.scratch(unreadable(work))
     if draft.counts["bodies_lost"]:
         layers, stack = (

@@ -40,8 +40,11 @@ class Cursor(NamedTuple):
         return self.harvest, self.place
 
     def misses(self, forgotten: int) -> bool:
-        """Whether changes that it has not read were merged, those up to a harvest."""
-        return self.position < (forgotten, END) and self.began < forgotten
+        """Whether it lacks changes that were merged, those up to a harvest.
+
+        A reader who has read nothing lacks none.
+        """
+        return bool(self.harvest) and self.position < (forgotten, END) and self.began < forgotten
 
 
 def encode_cursor(cursor: Cursor, crawl: str) -> str:

@@ -35,8 +35,8 @@ PRESENT_DDL = "url string, was bigint"
 
 
 def are_recorded(work: Workspace) -> bool:
-    """Whether a harvest has recorded changes: not in crawls of older versions of Gossamer."""
-    return bool(work.store.manifest.layers(CHANGES.name) or forgotten_harvest(work))
+    """Whether there are changes: not in new crawls, and in those of older versions of Gossamer."""
+    return bool(work.store.manifest.layers(CHANGES.name))
 
 
 def present_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
@@ -52,16 +52,18 @@ def present_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
     return work.scratch(present.select("url", F.col("content").alias("was")), PRESENT_DDL)[0]
 
 
-def draft_changes(work: Workspace, draft: Draft, rows: DataFrame, *, is_lost: bool) -> None:
-    """Draft rows as the newest layer. `is_lost`: the older layers are damaged."""
-    new = _written(work, rows)
-    if is_lost:
+def draft_changes(work: Workspace, draft: Draft, rows: DataFrame, *, is_first: bool) -> None:
+    """Draft rows as the newest layer.
+
+    `is_first`: there are no older layers, or these are damaged. Then no older cursor holds.
+    """
+    new, old = _written(work, rows), work.store.manifest.layers(CHANGES.name)
+    if is_first and (new or old):
         draft.replace[CHANGES.name] = new
         _forget(work, draft, work.store.manifest.version)
         return
     if not new:
         return
-    old = work.store.manifest.layers(CHANGES.name)
     folded = lsm.mergeable_layers(old, sum(layer.rows for layer in new), MERGE_SHARE)
     kept = old[: len(old) - folded]
     if folded:

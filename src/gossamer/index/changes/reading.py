@@ -202,6 +202,8 @@ def _read(state: _State, after: Cursor, count: int, site: str) -> tuple[list[Pla
     if after.misses(state.forgotten):
         what = "its next changes are not kept any more (index.changes_days)"
         raise ForgottenChanges("since", what, AGAIN)
+    if not after.harvest:  # it begins only now, whenever it got its cursor
+        after = after._replace(began=state.newest)
     found: list[Placed] = []
     looked, at_once = 0, max(count, FEWEST_ROWS) if site else count
     while len(found) < count and looked < MAX_LOOKED_AT:

@@ -44,7 +44,7 @@ def record_changes(
             return
         wanted = looked.where(F.col("change") != REMOVED).select("url", "round")
         before = log_layers.present_pages(work, looked.select("url"))
-    log_layers.draft_changes(work, draft, _changes(work, wanted, before), is_lost=is_lost)
+    log_layers.draft_changes(work, draft, _changes(work, wanted, before), is_first=is_first)
 
 
 def _looked_at(compared: DataFrame) -> DataFrame:
