@@ -3,8 +3,8 @@
   1. `drop_damaged`: where one of the two files of a listing is damaged, it is written again. If
      both are, the files that it names are lost, except archive files that a response names. A
      damaged WARC file is kept as it is, for its whole records. Datasets that a step of the harvest
-     writes are emptied, with whatever else that step writes, but for the changes of the index, which
-     programs follow. Of any other dataset, the damaged files are dropped, with their rows.
+     writes are emptied, with whatever else that step writes, but for the changes of the index,
+     which programs follow. Of any other dataset, the damaged files are dropped, with their rows.
   2. `reconcile`: bodies that are lost are marked as such. Pages whose body or response is lost are
      due, without conditions. Pages whose row is lost get one from their response, and are due.
   3. If rows are lost that follow from the archive, all stored pages are parsed again; the targets
