@@ -24,6 +24,7 @@ from gossamer.serve.dispatch.front import Dispatcher
 from gossamer.serve.dispatch.reloader import OpenIndex
 from gossamer.serve.documents import Documents
 from gossamer.serve.mcp.tools import MAX_COUNT, Toolbox, ToolError
+from gossamer.serve.stored_copy import Refusal
 from gossamer.state.lookup import Lookup
 from gossamer.status.explanation import explain
 from gossamer.tables import DOCUMENTS
@@ -284,6 +285,15 @@ def test_the_export_for_training_leaves_out_ai_train_no(work: Workspace) -> None
         assert (rows, obeyed.left_out) == (len(allowed(AI_TRAIN)), len(PAGES) - rows)
 
 
+def test_what_is_known_about_a_page_has_its_wishes(client: httpx.Client) -> None:
+    page = next(each for each in PAGES if each.forbidden == TRAIN)
+    assert "ai-train=no" in client.get("/api/page", params={"url": page.url}).json()["wishes"]
+    assert "ai-train=no" in client.get("/page", params={"url": page.url}).text
+    silent = client.get("/api/page", params={"url": PAGES[-1].url}).json()
+    assert silent["wishes"] is None
+    assert "wishes</th>" not in client.get("/page", params={"url": PAGES[-1].url}).text
+
+
 def test_a_page_is_explained_with_the_evidence(work: Workspace) -> None:
     page = next(each for each in PAGES if each.forbidden == FIND)
     facts = {fact.topic: fact.text for fact in explain(work, page.url).facts}
@@ -301,3 +311,34 @@ def test_wishes_that_the_owner_does_not_obey_are_still_known(work: Workspace) ->
     finally:
         work.config = before
     assert facts["wishes"].endswith("; not obeyed, by publishers.obey: ai-input")
+
+
+def test_a_new_wish_takes_effect_at_doors_at_once_and_in_the_index_at_the_next_harvest(
+    new_work: Callable[[], Workspace],
+) -> None:
+    work = new_work()
+    url, body = f"https://{SITE}/", PAGES[-1].fetched.body
+    other = Fetched(f"https://{SITE}/other", b"<title>Other</title><p>Another text.")
+    store_and_parse(work, [Fetched(url, body), other])
+    run_index(work)
+
+    def found() -> set[str]:
+        return {hit.url for hit in Searcher.open(work).search(f"site:{SITE}").hits}
+
+    def is_document() -> bool:
+        return not isinstance(Documents(work, PageInfo(work, Lookup(work))).find(url), Refusal)
+
+    assert (found(), is_document()) == ({url, other.url}, True)
+    said = "robots.txt: Content-Signal: search=no, ai-input=no"
+    store_and_parse(work, [Fetched(url, body, updated=said)], round_=2)
+    assert (found(), is_document()) == ({url, other.url}, False)
+    run_index(work)
+    assert found() == {other.url}
+    work.config = structs.replace(work.config, publishers=PublishersConfig(obey=("ai-train",)))
+    assert is_document()
+    run_index(work)
+    assert found() == {url, other.url}
+    work.config = structs.replace(work.config, publishers=PublishersConfig())
+    store_and_parse(work, [Fetched(url, body)], round_=3)
+    run_index(work)
+    assert (found(), is_document()) == ({url, other.url}, True)

@@ -97,6 +97,8 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     noindex: bool
     nofollow: bool
     noarchive: bool
+    wishes: str | None
+    """Uses that its publisher allows or forbids, such as `search=yes ai-train=no`."""
     rank: float | None
     """PageRank."""
     farms: list[FarmSign]
