@@ -106,6 +106,8 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
             pages["/hostile"] = ("", html(script(), f"<style>{HOSTILE_STYLES}</style>"))
             scheme = "<style>:root { color-scheme: light dark; background: Canvas }</style>"
             pages["/scheme"] = ("", html(script(), scheme))
+            pages["/head"] = ("", html("", script("defer")))
+            pages["/missing"] = ("", html("", script('data-target="#missing"')))
             yield Sites(allowed, other)
 
 
@@ -249,6 +251,19 @@ def test_a_site_that_is_not_named_gets_nothing(context: BrowserContext, sites: S
     expect(page.get_by_role("status")).to_have_text("Search is not available")
     assert page.get_by_role("option").count() == 0
     assert "blocked by CORS policy" in refused[0]
+    page.close()
+
+
+@pytest.mark.parametrize("path", ["/head", "/missing"])
+def test_a_box_without_a_place_is_said_to_the_author(
+    context: BrowserContext, sites: Sites, path: str
+) -> None:
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda each: said.append(each.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(sites.allowed + path)
+    assert said == ["embed.js: no element for the search box: see data-target"]
     page.close()
 
 

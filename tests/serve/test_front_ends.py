@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import socket
 from dataclasses import replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gossamer import config
 from gossamer.config import ServeConfig
@@ -155,6 +158,21 @@ def test_instant_results_may_be_of_one_site(client: httpx.Client) -> None:
 def test_a_text_without_results_is_corrected(client: httpx.Client) -> None:
     assert instant(client, "instalation") == ["Installation"]
     assert instant(client, "zzzzzz") == instant(client, " ") == instant(client, "") == []
+
+
+@given(
+    st.lists(st.text("ab<>&;/", max_size=6), min_size=1, max_size=7).filter(lambda x: len(x) % 2)
+)
+def test_pieces_of_a_snippet_are_its_text(pieces: list[str]) -> None:
+    html = "".join(
+        f"<b>{escape(piece)}</b>" if number % 2 else escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+    assert snippet_parts(html) == pieces
+
+
+def test_a_very_long_text_is_read_in_part(client: httpx.Client) -> None:
+    assert instant(client, f"install {' ' * 600}zzz") == ["Install"]
 
 
 def test_snippets_of_instant_results_have_no_markup(client: httpx.Client) -> None:

@@ -207,8 +207,8 @@
   function start() {
     const target = options.target && document.querySelector(options.target);
     if (target) build((host) => target.append(host));
-    else if (options.target || !document.body.contains(script)) {
-      console.error("embed.js: no element for the search box: data-target");
+    else if (options.target || !document.body?.contains(script)) {
+      console.error("embed.js: no element for the search box: see data-target");
     } else build((host) => script.after(host));
   }
 

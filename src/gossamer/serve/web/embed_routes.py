@@ -22,7 +22,6 @@ from starlette.responses import FileResponse
 from starlette.routing import Route
 
 from gossamer.search.messages import Question
-from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.serve.web import responses
 from gossamer.serve.web.request_limits import client_of
 
@@ -41,6 +40,8 @@ SCRIPT_HEADERS = {
 }
 SHOWN, MAX_SHOWN = 6, 20
 MAX_COMPLETIONS = 3
+MAX_TYPED_CHARS = 500
+"""Characters of a text that are read: the query for its completions is three times as long."""
 
 
 class InstantHit(msgspec.Struct, frozen=True):
@@ -71,7 +72,7 @@ class Embedding:
         limit = responses.number_parameter(request, "limit", SHOWN)
         if limit > MAX_SHOWN:
             raise HTTPException(400, f"limit may be at most {MAX_SHOWN}")
-        text = request.query_params["q"][:MAX_QUERY_CHARS]
+        text = request.query_params["q"][:MAX_TYPED_CHARS]
         asking = _Asking(self._front, request, limit)
         hits = await asking.hits(text) if text.strip() else []
         shown = [
