@@ -59,6 +59,7 @@ def work(new_work: Callable[[], Workspace]) -> Workspace:
             Visit(HOME.replace("//", "//www."), "2023-01-07", THIRD),
             Visit(HOME, "2023-01-08", SECOND),  # a revisit of the body of `other`
             Visit(f"{HOME}hostile", "2023-01-01", body("Nothing.")),
+            Visit(f"{HOME}restyled", "2023-01-01", SECOND),
             *(Visit(f"{HOME}{wish}", "2023-01-01", FIRST) for wish in REFUSED),
             *(
                 Visit(f"{HOME}was-{wish}", "2023-01-01", body("Was", asking(wish)))
@@ -78,6 +79,7 @@ def work(new_work: Callable[[], Workspace]) -> Workspace:
             Fetched(f"{HOME}other", SECOND),
             Fetched(f"{HOME}hostile", body(EVIL.replace("<", "&lt;"))),
             Fetched(f"{HOME}new", THIRD),
+            Fetched(f"{HOME}restyled", SECOND + b"<!-- other styles -->"),
             Fetched(f"{HOME}excluded", SECOND),
             Fetched("https://noai.example/", body("Now", asking("noai"))),
             *(Fetched(f"{HOME}{wish}", body("Now", asking(wish))) for wish in ASKING),
@@ -162,9 +164,10 @@ def test_what_is_not_a_time_is_refused(client: httpx.Client, text: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_page_that_must_not_be_shown_has_no_versions(client: httpx.Client, name: str) -> None:
     for path in ("/api/diff", "/diff"):
-        answer = client.get(path, params={"url": f"{HOME}{name}"})
-        assert answer.status_code == 403
-        assert "red" not in answer.text
+        for times in ({}, {"from": "2023-01-01", "to": "2023-01-02"}):
+            answer = client.get(path, params={"url": f"{HOME}{name}", **times})
+            assert answer.status_code == 403
+            assert "red" not in answer.text
 
 
 @pytest.mark.parametrize("name", [f"was-{wish}" for wish in (*ASKING, "header")])

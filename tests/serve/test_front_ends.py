@@ -19,7 +19,7 @@ from gossamer.serve.mcp.tokens import new_token
 from gossamer.serve.web.embed_routes import SCRIPT
 from gossamer.serve.web.responses import snippet_parts
 from tests.support.asgi_requests import application, get
-from tests.support.search_server import serving
+from tests.support.search_server import refusals, serving
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def test_a_token_is_asked_for_and_counts_for_all_doors(tmp_path: Path) -> None:
         assert sent(client, made.token)[0] == 200
         assert client.post("/mcp", headers={"authorization": f"Bearer {made.token}"})
         assert sent(client, made.token)[0] == 429
+        assert refusals(client, "mcp") == 2
 
 
 def test_a_switch_closes_all_doors(tmp_path: Path) -> None:

@@ -74,6 +74,11 @@ def test_lines_are_paired_with_those_that_they_resemble() -> None:
     ]
 
 
+def test_lines_with_few_words_in_common_are_not_paired() -> None:
+    found = compare("the end of one story", "the sea is green today")
+    assert [row.kind for row in found.rows] == ["removed", "added"]
+
+
 def test_marks_between_differences_are_a_part_of_them() -> None:
     [row] = compare("see a, b in the list", "see c, d in the list").rows
     assert row.old == ["see ", "a, b ", "in the list"]
@@ -85,6 +90,7 @@ def test_marks_between_differences_are_a_part_of_them() -> None:
     [
         ("今日は天気がいい", "今日は天気が悪い", ["い", "いい"]),
         ("ยินดีที่รู้จัก", "ยินดีที่รู้สึก", ["จั"]),
+        ("ดีที่สุด", "ดีที้สุด", ["ที่"]),
     ],
 )
 def test_scripts_without_spaces_are_compared_by_characters(
