@@ -11,6 +11,7 @@ found (noindex) or quoted (nosnippet); and of a version that asked for it, nothi
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby
@@ -76,6 +77,7 @@ class PageVersions:
     def __init__(self, work: Workspace, pages: PageInfo) -> None:
         self._work = work
         self._pages = pages
+        self._parsing = threading.Lock()
 
     def of(self, url: str) -> list[Version] | Refusal:
         """The versions of a URL in normal form, the oldest first. Raises StoreError."""
@@ -90,12 +92,11 @@ class PageVersions:
     def fetched_since(self, host: str, since_ms: int) -> list[str]:
         """The URLs of a host that had a body since a time, which may be the one that they had."""
         key = cdxj.surt_key(f"http://{host}/").partition(")")[0].encode() + b")"
+        since = _digits(-(-since_ms // 1000))
         found = {
             each.url
             for each in self._captures(key)
-            if _is_version(each)
-            and each.entry.status != NOT_MODIFIED
-            and _ms(each.time) >= since_ms
+            if each.time >= since and _is_version(each) and each.entry.status != NOT_MODIFIED
         }
         return sorted(found)
 
@@ -122,7 +123,9 @@ class PageVersions:
         if record is None:
             raise MissingFile(path, f"no complete record at byte {version.warc_offset}")
         fetched = datetime.fromtimestamp(version.fetched_ms / 1000, UTC)
-        page = standing_parser(self._rules).parse(Page(url, record.headers, record.body, fetched))
+        with self._parsing:
+            parser = standing_parser(self._rules)
+            page = parser.parse(Page(url, record.headers, record.body, fetched))
         if page.robots.noarchive or page.robots.noindex or page.robots.nosnippet:
             day = fetched.date().isoformat()
             return Refusal(403, f"The version of {day} asked search engines not to show it.")
@@ -184,6 +187,11 @@ def _is_version(capture: _Capture) -> bool:
     """Whether a capture shows a page as it was: not an error, and no redirect."""
     status = capture.entry.status
     return bool(capture.entry.digest) and (status[:1] in ("", "2") or status == NOT_MODIFIED)
+
+
+def _digits(time_s: int) -> int:
+    """Convert seconds since 1970 to a number of 14 digits."""
+    return int(f"{datetime.fromtimestamp(time_s, UTC):%Y%m%d%H%M%S}")
 
 
 def _ms(time: int) -> int:
