@@ -18,6 +18,7 @@
     │   ├── Unanswered       an object store that does not answer
     │   ├── Conflict         another process committed first
     │   └── Locked           another process has locked the crawl
+    ├── ServerUnavailable    a server of a crawl that does not answer, or not as one
     └── EngineError          the batch engine cannot be reached, or a task failed
 
 Each has a subject (a path, URL or key), what happened, and a remedy. What happens to a fetched page
@@ -114,6 +115,10 @@ class Conflict(StoreError):
 
 
 class Locked(StoreError):
+    pass
+
+
+class ServerUnavailable(GossamerError):
     pass
 
 

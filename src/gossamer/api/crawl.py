@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gossamer.api.changes import CrawlChanges
     from gossamer.api.documents import CrawlDocuments
     from gossamer.api.filters import CrawlFilters
+    from gossamer.api.remote import RemoteCrawl
     from gossamer.api.versions import CrawlVersions
     from gossamer.engine.engine import Engine
     from gossamer.flow.forever import Listener
@@ -92,6 +93,16 @@ class Crawl:
     def open(cls, path: str, engine: Engine | None = None) -> Self:
         """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
         return cls(Workspace.open(path, engine))
+
+    @staticmethod
+    def connect(url: str) -> RemoteCrawl:
+        """The crawl that a `gossamer serve` serves at a URL: the methods that read what it answers.
+
+        Nothing is requested yet.
+        """
+        from gossamer.api.remote import RemoteCrawl
+
+        return RemoteCrawl(url)
 
     def __enter__(self) -> Self:
         return self
