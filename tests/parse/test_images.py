@@ -43,6 +43,12 @@ def test_the_exif_directory_is_read_as_well(order: str) -> None:
     assert read_exif(tiff(order, *short) + inner) == {"description": "sea"}
 
 
+def test_a_value_is_as_long_as_its_type_says() -> None:
+    after = struct.pack("<I", 8 + 2 + 12)
+    of_shorts = tiff("<", (DESCRIPTION, SHORT, 4, after)) + b"seaweeds and more"
+    assert read_exif(of_shorts) == {"description": "seaweeds"}
+
+
 def test_the_first_value_of_a_tag_counts_and_an_empty_one_does_not() -> None:
     entries = [(ARTIST, ASCII, 1, b"\0"), (ARTIST, ASCII, 3, b"Ann"), (ARTIST, ASCII, 3, b"Bob")]
     assert read_exif(tiff("<", *entries)) == {"author": "Ann"}

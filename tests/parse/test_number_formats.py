@@ -79,6 +79,10 @@ def test_a_number_is_shown_by_its_format(value: str, code: str, text: str) -> No
 @pytest.mark.parametrize(
     ("number", "value", "text"),
     [
+        (1, "1234.4", "1234"),
+        (2, "1234.5", "1234.50"),
+        (3, "1234.4", "1,234"),
+        (4, "1234.5", "1,234.50"),
         (0, "1.5", "1.5"),
         (9, "0.25", "25%"),
         (14, "45364", "2024-03-13"),
