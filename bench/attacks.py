@@ -184,7 +184,7 @@ async def attack(url: str, chosen: Attack, seconds: float, words: Sequence[str])
 
 
 def _request(path: str, host: str) -> bytes:
-    return REQUEST.replace("/api/search?q={}", path).format(host).encode()
+    return REQUEST.replace("/api/v1/search?q={}", path).format(host).encode()
 
 
 async def _discard(reader: asyncio.StreamReader) -> None:

@@ -223,7 +223,7 @@ class Finder:
         return not self._waiting
 
     def _ask(self, slot: int) -> None:
-        ask = f"http://127.0.0.1:{self._port}/api/search?verbatim=1&limit=100&q={word(slot)}"
+        ask = f"http://127.0.0.1:{self._port}/api/v1/search?verbatim=1&limit=100&q={word(slot)}"
         self.queries += 1
         try:
             with urlopen(ask, timeout=10) as answer:

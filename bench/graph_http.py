@@ -74,7 +74,7 @@ def questions(pages: int) -> dict[str, Callable[[], str]]:
     def question(what: str, *names: str) -> Callable[[], str]:
         def one() -> str:
             drawn = urls(np.array([draw.randrange(pages) for _ in names])).to_pylist()
-            return f"/api/graph/{what}?{urlencode([*zip(names, drawn, strict=True)])}"
+            return f"/api/v1/graph/{what}?{urlencode([*zip(names, drawn, strict=True)])}"
 
         return one
 

@@ -7,7 +7,7 @@ and left there for the next run. Texts are one to three neighbouring words of a 
 by letter from the third one on. The server is `gossamer serve` with its cache disabled; it, its
 search processes and this process share the machine.
 
-  server   one client asks for /api/instant after each letter, one request after the other
+  server   one client asks for /api/v1/instant after each letter, one request after the other
   browser  a page of another origin with embed.js in Chromium: from the request to the results in
            the page. The pause that the script waits before it asks is not in it.
 """
@@ -94,7 +94,7 @@ def from_server(url: str, texts: Sequence[str]) -> list[float]:
     with httpx.Client(base_url=url) as client:
         for text in texts:
             started_s = time.perf_counter()
-            client.get("/api/instant", params={"q": text}).raise_for_status()
+            client.get("/api/v1/instant", params={"q": text}).raise_for_status()
             took.append(time.perf_counter() - started_s)
     return took
 

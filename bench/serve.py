@@ -6,7 +6,7 @@ The documents are those of corpus.py. Their crawl is created in FOLDER, unless i
 and left there for the next run. Queries are drawn from them: 1 to 5 words of a line, neighbours or
 not; phrases, words with a filter, titles, words with a missing letter. The server is `gossamer
 serve` with its cache disabled; it, its search processes and this process share the machine.
-Requests go to /api/search, which returns ten snippets. Each client has an address of its own, as
+Requests go to /api/v1/search, which returns ten snippets. Each client has an address of its own, as
 visitors have.
 
   alone     one client, one query after the other
@@ -64,7 +64,7 @@ serve.cache_mb = 0
 """
 """`memory_mb` gives few segments, which are faster to search; `cache_mb` disables the cache, so
 that every search is computed."""
-REQUEST = "GET /api/search?q={} HTTP/1.1\r\nHost: {}\r\n\r\n"
+REQUEST = "GET /api/v1/search?q={} HTTP/1.1\r\nHost: {}\r\n\r\n"
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 Connection: TypeAlias = "tuple[asyncio.StreamReader, asyncio.StreamWriter]"
 

@@ -76,7 +76,7 @@ def wait_for(address: str, pages: int) -> None:
     until_s = time.monotonic() + LONGEST_S
     while time.monotonic() < until_s:
         try:
-            with urllib.request.urlopen(f"{address}/api/status", timeout=30) as answer:
+            with urllib.request.urlopen(f"{address}/api/v1/status", timeout=30) as answer:
                 datasets = msgspec.json.decode(answer.read())["datasets"]
             indexed = datasets["indexed"]["rows"] if "indexed" in datasets else 0
         except OSError:

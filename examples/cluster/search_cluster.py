@@ -40,7 +40,7 @@ class SearchServer(NamedTuple):
     nodes: list[str]
 
     def search(self, query: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._get(f"api/search?{urlencode({'q': query})}"))
+        found: dict[str, Any] = json.loads(self._get(f"api/v1/search?{urlencode({'q': query})}"))
         return found
 
     def nodes_up(self) -> list[str]:

@@ -144,9 +144,9 @@ def test_a_tap_searches_and_does_not_take_the_focus(browser: Browser, site: str)
 
 
 def test_typing_on_discards_completions_of_the_earlier_text(page: Page, site: str) -> None:
-    page.route("**/api/complete?q=a", lambda _: None)  # it waits
+    page.route("**/api/v1/complete?q=a", lambda _: None)  # it waits
     visit(page, site)
-    with page.expect_request("**/api/complete?q=a") as overtaken:
+    with page.expect_request("**/api/v1/complete?q=a") as overtaken:
         page.keyboard.type("a")
     with page.expect_event("requestfailed") as ended:
         page.keyboard.type("pr")
@@ -169,7 +169,7 @@ def test_completions_are_requested_only_after_a_pause(browser: Browser, site: st
     assert asked == []
     page.clock.run_for(20)
     expect(page.get_by_role("option")).to_have_text("applause")
-    assert asked == [f"{site}api/complete?q=appla"]
+    assert asked == [f"{site}api/v1/complete?q=appla"]
     page.close()
 
 
@@ -184,7 +184,7 @@ def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
 def test_without_completions_the_box_still_works(context: BrowserContext, site: str) -> None:
     page = context.new_page()
     visit(page, site)
-    page.route("**/api/complete?*", lambda route: route.abort())
+    page.route("**/api/v1/complete?*", lambda route: route.abort())
     with page.expect_event("requestfailed"):
         page.locator("input[name=q]").press_sequentially("ap")
     expect(page.get_by_role("listbox")).to_be_hidden()

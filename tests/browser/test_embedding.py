@@ -268,10 +268,10 @@ def test_a_box_without_a_place_is_said_to_the_author(
 
 
 def test_typing_on_discards_results_of_the_earlier_text(page: Page, sites: Sites) -> None:
-    page.route("**/api/instant?q=a&*", lambda _: None)  # it waits
+    page.route("**/api/v1/instant?q=a&*", lambda _: None)  # it waits
     page.goto(f"{sites.allowed}/")
     box = page.get_by_role("combobox")
-    with page.expect_request("**/api/instant?q=a&*") as overtaken:
+    with page.expect_request("**/api/v1/instant?q=a&*") as overtaken:
         box.press_sequentially("a")
     with page.expect_event("requestfailed") as ended:
         box.press_sequentially("pp")

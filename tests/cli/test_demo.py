@@ -53,7 +53,7 @@ class Running:
 
     def until_found(self, query: str) -> None:
         """Wait until a query has an answer, which is looked for whenever a line is printed."""
-        address = f"http://127.0.0.1:{self.port}/api/search"
+        address = f"http://127.0.0.1:{self.port}/api/v1/search"
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line.rstrip())

@@ -71,7 +71,7 @@ def test_other_files_are_refused_with_a_remedy(
     answer.write_bytes(data)
     said = gossamer("verify", crawl, answer, code=1).stderr
     assert what in said
-    assert "→ give the JSON of /api/document" in said
+    assert "→ give the JSON of /api/v1/document" in said
 
 
 @pytest.mark.folder

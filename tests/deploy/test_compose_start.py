@@ -74,7 +74,7 @@ def test_the_stack_starts_from_nothing_and_answers(project: dict[str, Any], tmp_
         place(compose, hosts)
         for name in ("crawler", "node-1", "node-2", "broker"):
             compose.start(name)
-        search = "http://broker:8080/api/search?q=cider"
+        search = "http://broker:8080/api/v1/search?q=cider"
 
         def found() -> bool:
             for name in PLACED:

@@ -43,7 +43,7 @@ env -i HOME=/root PATH=/root/.venv/bin:/usr/bin:/bin "$@"
 FIRST_RESULT = """\
 import signal, subprocess, sys, urllib.request
 port = sys.argv[1]
-url = f"http://127.0.0.1:{port}/api/search?q=host:gazette.test"
+url = f"http://127.0.0.1:{port}/api/v1/search?q=host:gazette.test"
 demo = subprocess.Popen(
     ["gossamer", "demo", "--folder", "/root/demo", "--port", port, "--no-browser"],
     stdout=subprocess.PIPE,

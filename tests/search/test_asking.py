@@ -189,7 +189,7 @@ def test_answers_lead_to_pages_like_them(client: httpx.Client) -> None:
 
 def test_the_api_takes_a_profile(client: httpx.Client) -> None:
     asked = {"q": "shares exchange", "profile": "cosine"}
-    scores = [hit["score"] for hit in client.get("/api/search", params=asked).json()["hits"]]
+    scores = [hit["score"] for hit in client.get("/api/v1/search", params=asked).json()["hits"]]
     assert 0 < max(scores) < 1
 
 

@@ -82,6 +82,6 @@ def test_notes_are_printed(work: Workspace, capsys: pytest.CaptureFixture[str]) 
 def test_notes_are_on_the_page_and_in_the_api(client: httpx.Client) -> None:
     page = dom(client, "/search", q="harb*")
     assert [hint.text() for hint in page.css(".hint")] == [NOTE]
-    assert client.get("/api/search", params={"q": "harb*"}).json()["notes"] == [NOTE]
+    assert client.get("/api/v1/search", params={"q": "harb*"}).json()["notes"] == [NOTE]
     nothing = dom(client, "/search", q="harb* AND nowhere")
     assert [hint.text() for hint in nothing.css(".hint")] == [NOTE]

@@ -90,9 +90,9 @@ def test_a_page_of_results_behind_the_last_is_the_last(client: httpx.Client) -> 
 
 def test_a_walk_notices_that_the_index_has_changed(client: httpx.Client) -> None:
     asked: dict[str, str | int] = {"q": "page word", "offset": 10}
-    state = client.get("/api/search", params=asked).json()["state"]
-    assert client.get("/api/search", params=asked | {"state": state}).status_code == 200
-    changed = client.get("/api/search", params=asked | {"state": "another"})
+    state = client.get("/api/v1/search", params=asked).json()["state"]
+    assert client.get("/api/v1/search", params=asked | {"state": state}).status_code == 200
+    changed = client.get("/api/v1/search", params=asked | {"state": "another"})
     assert (changed.status_code, changed.json()["status"]) == (409, 409)
     assert "begin again" in changed.json()["detail"]
 

@@ -145,7 +145,7 @@ def test_the_page_links_to_a_search_without_them(client: httpx.Client) -> None:
     assert len(page.css(".hits li")) == 3
     without = client.get(one(hint, "a").attributes["href"] or "")
     assert "Also searched" not in without.text
-    assert client.get("/api/search", params={"q": "k8s"}).json()["synonyms"] == ["kubernetes"]
+    assert client.get("/api/v1/search", params={"q": "k8s"}).json()["synonyms"] == ["kubernetes"]
 
 
 def test_a_server_reads_the_file_again(
@@ -159,7 +159,7 @@ def test_a_server_reads_the_file_again(
         path.with_suffix(".new").replace(path)
 
     def asked() -> list[str]:
-        found: list[str] = client.get("/api/search", params={"q": "k8s"}).json()["synonyms"]
+        found: list[str] = client.get("/api/v1/search", params={"q": "k8s"}).json()["synonyms"]
         return found
 
     try:

@@ -104,7 +104,7 @@ def test_the_settings_of_the_guide(work: Workspace, tmp_path: Path, program: str
 def check_descriptions(client: httpx.Client, start: str) -> None:
     whole = f"{client.base_url}".rstrip("/") + start
     assert f"{whole}search?q=" in client.get(f"{start}opensearch.xml").text
-    api = client.get(f"{start}api/openapi.json").json()
+    api = client.get(f"{start}api/v1/openapi.json").json()
     assert api["servers"] == [{"url": start.rstrip("/") or "/"}]
     assert f"Disallow: {start}\n" in client.get(f"{start}robots.txt").text
     moved = client.get(f"{start}status/")

@@ -145,7 +145,7 @@ async def together(awaited: Iterator[Awaitable[_T]]) -> list[_T]:
 def test_the_metrics_report_hits_and_the_memory_of_answers(work: Workspace) -> None:
     with serving(work) as client:
         for _ in range(3):
-            client.get("/api/search", params={"q": "apple"})
+            client.get("/api/v1/search", params={"q": "apple"})
         told = client.get("/metrics").text
     assert 'gossamer_searches_total{kept="yes"} 2.0' in told
     assert 'gossamer_searches_total{kept="no"} 1.0' in told

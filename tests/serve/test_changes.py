@@ -41,7 +41,7 @@ def client(work: Workspace) -> Iterator[httpx.Client]:
 
 
 def asked(client: httpx.Client, **given: Any) -> dict[str, Any]:
-    answer = client.get("/api/changes", params=given)
+    answer = client.get("/api/v1/changes", params=given)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -96,7 +96,7 @@ def test_another_site_has_none(client: httpx.Client) -> None:
 def test_wrong_requests_are_explained(
     client: httpx.Client, given: dict[str, Any], says: str
 ) -> None:
-    answer = client.get("/api/changes", params=given)
+    answer = client.get("/api/v1/changes", params=given)
     assert answer.status_code == 400
     assert says in answer.json()["detail"]
 
@@ -111,7 +111,7 @@ def test_a_cursor_whose_changes_are_gone_gets_410(
         for number in (2, 3, 4):
             work.clock_ms = work.now_ms() + 40 * 86_400_000
             harvest_pages(work, number, {name: f"{name} {number}" for name in "abc"})
-        answer = client.get("/api/changes", params={"since": cursor})
+        answer = client.get("/api/v1/changes", params={"since": cursor})
         assert answer.status_code == 410
         assert "begin again, without a cursor" in answer.json()["detail"]
         assert named(asked(client)["changes"])

@@ -210,7 +210,7 @@ def test_pages_and_answers_of_a_server_are_compressed(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     put_index(work, [{"url": f"http://a.example/{n}", "text": "a red apple"} for n in range(20)])
     site = application(work)
-    paths = ["/", "/search?q=apple", "/api/search?q=apple", "/status", "/api/openapi.json"]
+    paths = ["/", "/search?q=apple", "/api/v1/search?q=apple", "/status", "/api/v1/openapi.json"]
     paths += ["/metrics", "/static/gossamer.css", "/static/complete.js"]
     for path in paths:
         answer = get(site, path, BOTH)

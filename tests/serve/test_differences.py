@@ -101,7 +101,7 @@ def client(work: Workspace) -> Iterator[httpx.Client]:
 
 
 def diff(client: httpx.Client, url: str = HOME, **given: str) -> dict[str, Any]:
-    answer = client.get("/api/diff", params={"url": url, **given})
+    answer = client.get("/api/v1/diff", params={"url": url, **given})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -158,12 +158,12 @@ def test_versions_are_those_of_two_times(
 )
 def test_what_is_not_a_time_is_refused(client: httpx.Client, text: str) -> None:
     for name in ("from", "to"):
-        assert client.get("/api/diff", params={"url": HOME, name: text}).status_code == 400
+        assert client.get("/api/v1/diff", params={"url": HOME, name: text}).status_code == 400
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_page_that_must_not_be_shown_has_no_versions(client: httpx.Client, name: str) -> None:
-    for path in ("/api/diff", "/diff"):
+    for path in ("/api/v1/diff", "/diff"):
         for times in ({}, {"from": "2023-01-01", "to": "2023-01-02"}):
             answer = client.get(path, params={"url": f"{HOME}{name}", **times})
             assert answer.status_code == 403
@@ -172,7 +172,7 @@ def test_a_page_that_must_not_be_shown_has_no_versions(client: httpx.Client, nam
 
 @pytest.mark.parametrize("name", [f"was-{wish}" for wish in (*ASKING, "header")])
 def test_a_version_that_asked_for_it_is_not_shown(client: httpx.Client, name: str) -> None:
-    answer = client.get("/api/diff", params={"url": f"{HOME}{name}"})
+    answer = client.get("/api/v1/diff", params={"url": f"{HOME}{name}"})
     assert answer.status_code == 403
     assert "2023-01-01" in answer.json()["detail"]
     newest = diff(client, f"{HOME}{name}", **{"from": LATER, "to": LATER})
@@ -180,7 +180,7 @@ def test_a_version_that_asked_for_it_is_not_shown(client: httpx.Client, name: st
 
 
 def test_texts_that_must_not_be_input_of_ai_are_for_people_only(client: httpx.Client) -> None:
-    answer = client.get("/api/diff", params={"url": "https://noai.example/"})
+    answer = client.get("/api/v1/diff", params={"url": "https://noai.example/"})
     assert (answer.status_code, PROSE in answer.text) == (403, False)
     assert "ai-input=no" in answer.json()["detail"]
     page = client.get("/diff", params={"url": "https://noai.example/"})
@@ -189,7 +189,7 @@ def test_texts_that_must_not_be_input_of_ai_are_for_people_only(client: httpx.Cl
 
 def test_what_the_crawl_does_not_hold_is_not_found(client: httpx.Client) -> None:
     for url in (f"{HOME}gone", f"{HOME}unknown", "nonsense"):
-        assert client.get("/api/diff", params={"url": url}).status_code == 404
+        assert client.get("/api/v1/diff", params={"url": url}).status_code == 404
 
 
 def test_both_versions_are_shown_side_by_side(client: httpx.Client) -> None:
@@ -274,7 +274,7 @@ def test_damaged_archives_are_errors_that_name_the_file(
     file = Path(path)
     file.unlink() if garbage is None else file.write_bytes(garbage)
     with serving(work) as client:
-        answer = client.get("/api/diff", params={"url": HOME})
+        answer = client.get("/api/v1/diff", params={"url": HOME})
     if ending == ".cdxj" and garbage in (b"", bytes(range(256)) * 9):
         assert len(answer.json()["versions"]) == 1  # nothing is said of it there
     else:

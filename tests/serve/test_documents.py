@@ -68,7 +68,7 @@ def client(work: Workspace) -> Iterator[httpx.Client]:
 
 def document(client: httpx.Client, url: str = HOME, **given: Any) -> httpx.Response:
     headers = given.pop("headers", {})
-    return client.get("/api/document", params={"url": url, **given}, headers=headers)
+    return client.get("/api/v1/document", params={"url": url, **given}, headers=headers)
 
 
 def test_a_page_is_sent_as_markdown(client: httpx.Client) -> None:
@@ -104,7 +104,7 @@ def test_pages_that_must_not_be_shown_are_refused(client: httpx.Client, why: str
 
 def test_what_the_crawl_lacks_is_not_found(client: httpx.Client) -> None:
     assert document(client, HOME + "unknown").status_code == 404
-    assert client.get("/api/document").status_code == 400
+    assert client.get("/api/v1/document").status_code == 400
     assert document(client, format="pdf").status_code == 400
 
 

@@ -82,7 +82,7 @@ def test_a_result_names_the_pages_that_it_stands_for(client: httpx.Client) -> No
         ],
         "Lone": [],
     }
-    hits = client.get("/api/search", params={"q": "expressions"}).json()["hits"]
+    hits = client.get("/api/v1/search", params={"q": "expressions"}).json()["hits"]
     numbers = {hit["title"]: (hit["copies"], hit["versions"]) for hit in hits}
     assert numbers == {"Regular": (5, 3), "One": (1, 1), "Lone": (0, 0)}
 
@@ -153,7 +153,7 @@ def test_a_duplicate_names_the_page_that_stands_for_it(
 def test_a_page_that_is_left_out_says_why(client: httpx.Client) -> None:
     facts = one(dom(client, "/page", url=HIDDEN), ".facts").text()
     assert "no: it asks search engines to leave it out (noindex)" in facts
-    answer = client.get("/api/page", params={"url": TRAP})
+    answer = client.get("/api/v1/page", params={"url": TRAP})
     assert answer.status_code in (400, 404)
 
 
@@ -174,7 +174,7 @@ def test_the_status_counts_duplicates_and_explains_them(client: httpx.Client) ->
         ["same text", "1,200", REASONS["text"].meaning],
         ["older version", "3", REASONS["version"].meaning],
     ]
-    assert client.get("/api/status").json()["duplicates"] == {"text": 1_200, "version": 3}
+    assert client.get("/api/v1/status").json()["duplicates"] == {"text": 1_200, "version": 3}
 
 
 def test_only_some_redirects_are_named(work: Workspace) -> None:

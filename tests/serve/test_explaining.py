@@ -106,10 +106,10 @@ def test_explanations_are_made_one_by_one_and_few_may_wait(
 
     monkeypatch.setattr(Searcher, "answer", slow)
     with serving(work) as client, ThreadPoolExecutor() as threads:
-        first = threads.submit(client.get, "/api/search?q=one&explain=1")
+        first = threads.submit(client.get, "/api/v1/search?q=one&explain=1")
         assert begun.acquire(timeout=PATIENCE_S)
-        assert client.get("/api/search?q=two&explain=1").status_code == 503
-        assert client.get("/api/search?q=two").status_code == 200
+        assert client.get("/api/v1/search?q=two&explain=1").status_code == 503
+        assert client.get("/api/v1/search?q=two").status_code == 200
         go.set()
         assert first.result().status_code == 200
         assert refusals(client, "explain") == 1

@@ -134,7 +134,7 @@ def test_a_switch_closes_all_doors(tmp_path: Path) -> None:
 
 
 def instant(client: httpx.Client, q: str, **given: Any) -> list[str]:
-    answer = client.get("/api/instant", params={"q": q, **given})
+    answer = client.get("/api/v1/instant", params={"q": q, **given})
     assert answer.status_code == 200, answer.text
     return [hit["title"] for hit in answer.json()["hits"]]
 
@@ -153,7 +153,7 @@ def test_instant_results_may_be_of_one_site(client: httpx.Client) -> None:
     assert instant(client, "inst", site="b.example/docs") == ["Inst"]
     assert instant(client, "install OR inst ", site="a.example") == ["Install"]
     for site in ("a.example OR b.example", '"', "x" * 501):
-        assert client.get("/api/instant", params={"q": "a", "site": site}).status_code == 400
+        assert client.get("/api/v1/instant", params={"q": "a", "site": site}).status_code == 400
 
 
 def test_a_text_without_results_is_corrected(client: httpx.Client) -> None:
@@ -177,7 +177,7 @@ def test_a_very_long_text_is_read_in_part(client: httpx.Client) -> None:
 
 
 def test_snippets_of_instant_results_have_no_markup(client: httpx.Client) -> None:
-    [hit] = client.get("/api/instant", params={"q": "äpf"}).json()["hits"]
+    [hit] = client.get("/api/v1/instant", params={"q": "äpf"}).json()["hits"]
     assert hit["snippet"] == ["", "Äpfel", " & <b> sind rund."]
     assert snippet_parts("a &lt;b&gt; <b>c &amp;amp;</b>") == ["a <b> ", "c &amp;", ""]
 
@@ -191,7 +191,7 @@ def test_the_script_is_small_and_may_be_loaded_by_other_sites(client: httpx.Clie
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
-@pytest.mark.parametrize("path", ["/api/instant?q=a", "/api/search?q=a", "/api/nothing"])
+@pytest.mark.parametrize("path", ["/api/v1/instant?q=a", "/api/v1/search?q=a", "/api/v1/nothing"])
 def test_named_sites_may_read_the_api(client: httpx.Client, path: str) -> None:
     answer = client.get(path, headers={"origin": ORIGIN})
     assert answer.headers["access-control-allow-origin"] == ORIGIN
@@ -203,7 +203,7 @@ def test_named_sites_may_read_the_api(client: httpx.Client, path: str) -> None:
     "origin", ["null", "http://www.example.org", ORIGIN + ".evil", ORIGIN + ":8"]
 )
 def test_other_sites_may_not(client: httpx.Client, origin: str) -> None:
-    answer = client.get("/api/search?q=a", headers={"origin": origin})
+    answer = client.get("/api/v1/search?q=a", headers={"origin": origin})
     assert "access-control-allow-origin" not in answer.headers
     assert "Origin" in answer.headers.get_list("vary")
 
@@ -211,7 +211,7 @@ def test_other_sites_may_not(client: httpx.Client, origin: str) -> None:
 def test_named_sites_may_neither_write_nor_read_anything_else(client: httpx.Client) -> None:
     asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
     for answer in (
-        client.options("/api/search?q=a", headers=asked),
+        client.options("/api/v1/search?q=a", headers=asked),
         client.get("/search?q=a", headers=asked),
         client.get("/metrics", headers=asked),
         client.post("/open-webui", content=BODY, headers=asked),
@@ -221,7 +221,9 @@ def test_named_sites_may_neither_write_nor_read_anything_else(client: httpx.Clie
 
 def test_all_sites_may_be_named_and_a_site_may_have_a_path(work: Workspace) -> None:
     open_to_all = crawl_with(work, serve={"origins": ["*"], "path": "/find"})
-    answer = get(application(open_to_all, path="/find"), "/find/api/search?q=a", {"origin": "null"})
+    answer = get(
+        application(open_to_all, path="/find"), "/find/api/v1/search?q=a", {"origin": "null"}
+    )
     assert answer.headers["access-control-allow-origin"] == "*"
 
 

@@ -53,7 +53,7 @@ def built(work: Workspace, links: list[tuple[str, str]] | None = None) -> Worksp
 
 
 def asked(client: httpx.Client, what: str, **params: Any) -> Any:
-    answer = client.get(f"/api/graph/{what}", params=params)
+    answer = client.get(f"/api/v1/graph/{what}", params=params)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -113,7 +113,7 @@ def test_what_is_refused_as_a_problem(
     work: Workspace, query: str, status: int, detail: str
 ) -> None:
     with serving(built(work)) as client:
-        answer = client.get(f"/api/graph/{query}")
+        answer = client.get(f"/api/v1/graph/{query}")
         assert answer.status_code == status
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["detail"].startswith(detail)
@@ -129,14 +129,14 @@ def test_what_would_take_too_long_is_refused(
             ("path", {"from": "http://c.org/", "to": HOSTILE}, "none was found among 0 nodes"),
             ("host", {"host": "a.org"}, "has 1 pages"),
         ):
-            answer = client.get(f"/api/graph/{what}", params=params)
+            answer = client.get(f"/api/v1/graph/{what}", params=params)
             assert (answer.status_code, answer.json()["detail"][: len(detail)]) == (422, detail)
 
 
 def test_a_crawl_without_a_graph_says_so_until_there_is_one(work: Workspace) -> None:
     put_pages(work, {HOME: "fetched"})
     with serving(Workspace.open(work.root)) as client:
-        answer = client.get("/api/graph/outlinks", params={"url": HOME})
+        answer = client.get("/api/v1/graph/outlinks", params={"url": HOME})
         assert (answer.status_code, "gossamer graph build" in answer.json()["detail"]) == (
             503,
             True,
@@ -166,7 +166,7 @@ def test_a_damaged_graph_is_an_error_of_the_api_and_the_pages_go_on(
     for file in work.store.files("graph"):
         damage(Path(work.root, file.path))
     with serving(Workspace.open(work.root)) as client:
-        answer = client.get("/api/graph/inlinks", params={"url": HOME})
+        answer = client.get("/api/v1/graph/inlinks", params={"url": HOME})
         assert answer.status_code == 503
         assert answer.headers["content-type"] == "application/problem+json"
         assert client.get("/page", params={"url": HOME}).status_code == 200

@@ -80,7 +80,7 @@ class Load:
     def _ask(self) -> None:
         with httpx.Client(timeout=30) as client:
             while not self._end.is_set():
-                answer = client.get(f"{self.url}/api/search", params={"q": "fruit", "limit": 50})
+                answer = client.get(f"{self.url}/api/v1/search", params={"q": "fruit", "limit": 50})
                 found = answer.json()
                 hosts = [hit["host"].rpartition(".")[2] for hit in found.get("hits", ())]
                 self.seen.append(

@@ -80,7 +80,7 @@ def test_strangers_do_not_choose_labels(client: httpx.Client) -> None:
 
 def test_long_urls_are_refused_in_the_form_of_what_was_asked(client: httpx.Client) -> None:
     long = "a" * request_limits.MAX_URL_BYTES
-    answer = client.get(f"/api/search?q={long}")
+    answer = client.get(f"/api/v1/search?q={long}")
     assert (answer.status_code, answer.json()["status"]) == (414, 414)
     assert "text/html" in client.get(f"/search?q={long}").headers["content-type"]
     assert client.get("/search?q=" + "a" * (request_limits.MAX_URL_BYTES - 100)).status_code == 200
@@ -113,7 +113,9 @@ def test_a_client_that_does_not_finish_its_request_is_cut_off(
         assert stranger.recv(1) == b""
 
 
-@pytest.mark.parametrize("path", ["/search", "/api/search", "/api/status", "/status", "/copy"])
+@pytest.mark.parametrize(
+    "path", ["/search", "/api/v1/search", "/api/v1/status", "/status", "/copy"]
+)
 def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"):
         answer = client.request(method, path)
@@ -138,10 +140,10 @@ def test_searches_beyond_the_queue_are_refused_and_counted(
     work = crawl(tmp_path)
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     with serving(work) as client, ThreadPoolExecutor() as threads:
-        waiting = [threads.submit(client.get, f"/api/search?q={n}") for n in range(front.HERE)]
+        waiting = [threads.submit(client.get, f"/api/v1/search?q={n}") for n in range(front.HERE)]
         for _ in waiting:
             assert begun.acquire(timeout=PATIENCE_S)
-        refused = client.get("/api/search?q=more")
+        refused = client.get("/api/v1/search?q=more")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert "search" in refused.json()["detail"]
         assert client.get("/health").status_code == 200
@@ -290,7 +292,7 @@ def test_copies_pages_pictures_status_and_metrics_have_limits_of_their_own(
                 yield
 
     monkeypatch.setattr(expensive_responses, "FairQueue", Noted)
-    paths = ["/copy", "/copy/raw", "/image", "/page", "/api/page", "/status", "/api/status"]
+    paths = ["/copy", "/copy/raw", "/image", "/page", "/api/v1/page", "/status", "/api/v1/status"]
     with serving(crawl(tmp_path)) as client:
         for path in (*paths, "/metrics", "/health"):
             client.get(path, params={"url": "https://nowhere.example/"})

@@ -126,7 +126,7 @@ def test_a_crawl_is_searched_through_a_socket(tmp_path: Path) -> None:
     with at(path) as listener:
         assert place_of(listener, ServeConfig(socket=str(path)), HOST) == f"unix:{path}"
         with serving_at(listener, work), client_of(path) as client:
-            assert client.get("/api/search?q=apple").json()["total"] == 1
+            assert client.get("/api/v1/search?q=apple").json()["total"] == 1
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_serve_is_activated_by_systemd_and_ends_with_code_0(tmp_path: Path) -> N
         while not path.exists():
             assert process.poll() is None
         with client_of(path) as client:
-            assert client.get("/api/search?q=apple", timeout=60).json()["total"] == 1
+            assert client.get("/api/v1/search?q=apple", timeout=60).json()["total"] == 1
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate()
         assert (process.returncode, said) == (0, f"unix:{path}\n")

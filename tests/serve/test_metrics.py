@@ -146,4 +146,4 @@ def test_damaged_hosts_are_no_reason_to_be_silent(work: Workspace) -> None:
         assert value(client, "failing_hosts") is None
         assert value(client, "round") == 0
         assert path in client.get("/status").text
-        assert path in client.get("/api/status").json()["problems"][0]
+        assert path in client.get("/api/v1/status").json()["problems"][0]

@@ -200,7 +200,7 @@ def test_a_site_over_nodes_opens_no_index_itself(
         monkeypatch.setattr(Searcher, "open", lambda *_, **__: pytest.fail("opened"))
         with serving(Workspace.open(own.root)) as client:
             assert client.get("/health").json() == {"status": "ok", "pages": len(PAGES)}
-            assert client.get("/api/search", params={"q": "fruit"}).json()["total"] > 0
+            assert client.get("/api/v1/search", params={"q": "fruit"}).json()["total"] > 0
             assert f"{len(PAGES)}" in client.get("/").text
             assert client.get("/metrics").text.count("gossamer_node_up{") == 2
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.folder
 
-PATHS = ("/page", "/copy", "/copy/raw", "/status", "/api/page", "/api/status")
+PATHS = ("/page", "/copy", "/copy/raw", "/status", "/api/v1/page", "/api/v1/status")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_the_status_page_shows_the_rest_if_hosts_lack_a_column(stored: Workspace
         ("documents", "/copy"),
         ("links", "/page"),
         ("inlinks", "/page"),
-        ("ranks", "/api/page"),
+        ("ranks", "/api/v1/page"),
         ("warc", "/copy/raw"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_dataset_that_is_not_there_is_empty(stored: Workspace, dataset: str) -
 def test_what_is_known_about_a_page_is_shown_without_its_archive(stored: Workspace) -> None:
     commit(stored, "warc", [])
     with serving(stored) as client:
-        known = client.get("/api/page", params={"url": HOME}).json()
+        known = client.get("/api/v1/page", params={"url": HOME}).json()
         assert (known["status"], known["copy"]) == ("fetched", False)
         refused = client.get("/copy", params={"url": HOME})
         assert refused.status_code == 503

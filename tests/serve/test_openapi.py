@@ -62,7 +62,7 @@ def client(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
 def api(client: httpx.Client) -> BaseSchema:
     import schemathesis  # takes a second, in each process that collects tests
 
-    return schemathesis.openapi.from_url(str(client.base_url.join("/api/openapi.json")))
+    return schemathesis.openapi.from_url(str(client.base_url.join("/api/v1/openapi.json")))
 
 
 @pytest.mark.slow
@@ -91,20 +91,20 @@ def test_whatever_is_asked_is_answered_as_described(
 
 
 def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
-    told: dict[str, Any] = client.get("/api/openapi.json").json()
+    told: dict[str, Any] = client.get("/api/v1/openapi.json").json()
     assert told["openapi"].startswith("3.1")
     paths = {
-        "/api/search",
-        "/api/complete",
-        "/api/diff",
-        "/api/instant",
-        "/api/page",
-        "/api/status",
+        "/api/v1/search",
+        "/api/v1/complete",
+        "/api/v1/diff",
+        "/api/v1/instant",
+        "/api/v1/page",
+        "/api/v1/status",
         "/health",
     }
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
-    paths |= {f"/api/graph/{kind}" for kind in kinds}
-    paths |= {"/api/document", "/api/changes", "/api/sections", "/api/sections/domains"}
+    paths |= {f"/api/v1/graph/{kind}" for kind in kinds}
+    paths |= {"/api/v1/document", "/api/v1/changes", "/api/v1/sections", "/api/v1/sections/domains"}
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")

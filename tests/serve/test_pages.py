@@ -75,7 +75,7 @@ def test_a_truncated_page_is_marked(work: Workspace) -> None:
         assert known(client, HOME)["truncated"]
         assert not known(client, HOME + "whole")["truncated"]
         assert "some text is missing" in one(dom(client, "/page", url=HOME), ".facts").text()
-        assert client.get("/api/status").json()["truncated"] == 1
+        assert client.get("/api/v1/status").json()["truncated"] == 1
         assert "truncated pages" in one(dom(client, "/status"), ".figures").text()
 
 
@@ -152,7 +152,7 @@ def empty(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
     ],
 )
 def test_what_is_refused(empty: httpx.Client, query: str, status: int, detail: str) -> None:
-    answer = empty.get(f"/api/page?{query}")
+    answer = empty.get(f"/api/v1/page?{query}")
     assert (answer.status_code, answer.json()["status"]) == (status, status)
     assert answer.json()["detail"].startswith(detail)
     if "offset" not in query and "limit" not in query:
@@ -198,7 +198,7 @@ def linking(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
 def test_a_url_that_was_dropped_is_answered_with_the_reason(
     linking: httpx.Client, url: str, why: str
 ) -> None:
-    for place in ("/api/page", "/page"):
+    for place in ("/api/v1/page", "/page"):
         answer = linking.get(place, params={"url": url})
         assert answer.status_code == 404
         assert why in answer.text

@@ -94,7 +94,7 @@ def counts_of(crawled: Crawl, section: str) -> dict[str, int]:
 
 
 def test_the_api_has_the_counts_of_the_crawl(client: httpx.Client, crawled: Crawl) -> None:
-    host = client.get("/api/sections", params={"domain": SITE}).json()
+    host = client.get("/api/v1/sections", params={"domain": SITE}).json()
     assert (host["section"], host["around"], host["total"]) == ("site.test/", [], 2)
     assert host["counts"] == counts_of(crawled, "site.test/")
     assert host["parts"] == [
@@ -102,11 +102,11 @@ def test_the_api_has_the_counts_of_the_crawl(client: httpx.Client, crawled: Craw
         for name in ("site.test/tags/", "site.test/news/")
     ]
     assert host["rest"] == NONE | {"known": 1, "fetched": 1, "asked": 1}
-    tags = client.get("/api/sections", params=TAGS).json()
+    tags = client.get("/api/v1/sections", params=TAGS).json()
     assert tags["counts"] == counts_of(crawled, "site.test/tags/")
     assert (tags["counts"]["failed"], tags["counts"]["fit"]) == (5, 0)
     assert (tags["parts"], tags["rest"], tags["around"]) == ([], tags["counts"], ["site.test/"])
-    found = client.get("/api/sections/domains", params={"q": "SITE"}).json()
+    found = client.get("/api/v1/sections/domains", params={"q": "SITE"}).json()
     counted = {"domain": SITE, "hosts": 1, "counts": host["counts"]}
     assert found == {"total": 1, "domains": [counted]}
 
@@ -169,7 +169,7 @@ def test_the_rules_are_those_that_exclude_what_the_page_says(
     shown, commands = (each.text() for each in page.css("pre.rules code"))
     rules = shown.split("\n")
     assert rules == [f"deny prefix {scheme}://site.test/tags/" for scheme in ("https", "http")]
-    assert client.get("/api/sections", params=TAGS).json()["rules"] == rules
+    assert client.get("/api/v1/sections", params=TAGS).json()["rules"] == rules
     assert "at most 20 known pages, 0 of them fit" in one(page, "#filter ~ p").text()
     assert not page.css(".warning")
     add, apply = map(shlex.split, commands.replace("\\\n", "").split("\n"))
@@ -225,7 +225,7 @@ def test_files_have_no_host(tmp_path: Path) -> None:
 def test_what_is_refused_as_a_problem(
     client: httpx.Client, query: str, status: int, detail: str
 ) -> None:
-    answer = client.get(f"/api/sections{query}")
+    answer = client.get(f"/api/v1/sections{query}")
     assert (answer.status_code, answer.json()["detail"][: len(detail)]) == (status, detail)
     assert answer.headers["content-type"] == "application/problem+json"
 
@@ -233,7 +233,7 @@ def test_what_is_refused_as_a_problem(
 def test_a_crawl_without_counts_says_how_to_get_them(work: Workspace) -> None:
     with serving(Workspace.open(work.root)) as client:
         assert f"gossamer sections {work.root}" in one(dom(client, "/sections"), ".note").text()
-        for path in ("/api/sections?domain=a.org", "/api/sections/domains"):
+        for path in ("/api/v1/sections?domain=a.org", "/api/v1/sections/domains"):
             answer = client.get(path)
             assert (answer.status_code, "gossamer sections" in answer.text) == (503, True)
         put_sections(work, {"a.org/": 20})
@@ -245,7 +245,7 @@ def test_a_damaged_file_is_a_problem(tmp_path: Path) -> None:
     (file,) = work.store.files("sections")
     Path(work.root, file.path).write_bytes(b"")
     with serving(Workspace.open(work.root)) as client:
-        for path in ("/sections", "/sections?domain=a.org", "/api/sections?domain=a.org"):
+        for path in ("/sections", "/sections?domain=a.org", "/api/v1/sections?domain=a.org"):
             assert client.get(path).status_code == 503
 
 

@@ -105,7 +105,7 @@ def test_descriptions_have_the_path(below: ASGIApp, reported: ASGIApp) -> None:
         own = [link or image for link, image in found]
         assert len(own) == 5
         assert all(link.startswith(f"{ADDRESS}/find/") for link in own)
-        api = get(site, f"{start}/api/openapi.json", headers).json()
+        api = get(site, f"{start}/api/v1/openapi.json", headers).json()
         assert api["servers"] == [{"url": "/find"}]
 
 
@@ -118,9 +118,9 @@ def test_errors_have_the_path(below: ASGIApp) -> None:
     refused = get(below, "/find/none", {"host": "evil.example"})
     assert refused.status_code == 400
     assert all(link.startswith("/find/") for link in links(refused.text))
-    told = get(below, "/find/api/search")
+    told = get(below, "/find/api/v1/search")
     assert told.headers["content-type"] == "application/problem+json"
-    assert "/find/api/search?q=words" in told.json()["detail"]
+    assert "/find/api/v1/search?q=words" in told.json()["detail"]
 
 
 def test_metrics_name_routes_without_the_path(below: ASGIApp) -> None:
@@ -201,6 +201,6 @@ def test_crawlers_may_fetch_the_home_page_only(work: Workspace, root: str) -> No
     rules = parse_robots_txt(answer.content)
     allowed = ("/", "/static/gossamer.css", "/opensearch.xml")
     assert all(rules.allows("anybot", f"{ADDRESS}{root}{path}") for path in allowed)
-    refused = ["/?q=apple", "/search?q=apple", "/api/search?q=apple", "/page?url=x", "/status"]
+    refused = ["/?q=apple", "/search?q=apple", "/api/v1/search?q=apple", "/page?url=x", "/status"]
     refused += ["/copy/raw?url=x", "/image?url=x", "/sections?domain=x", "/metrics", "/suggest?q=a"]
     assert not any(rules.allows("anybot", f"{ADDRESS}{root}{path}") for path in refused)

@@ -97,8 +97,10 @@ def answers(work: Workspace, client: httpx.Client) -> dict[str, Any]:
     lines = b"".join(rendered_pieces(CrawlDocuments(work), PASSAGES, "")).splitlines()
     found = {"query": "about apples", "count": 5}
     return {
-        "document": client.get("/api/document", params={"url": f"{HOME}apples"}).json(),
-        "search": client.get("/api/search", params={"q": "end of prose", "provenance": "1"}).json(),
+        "document": client.get("/api/v1/document", params={"url": f"{HOME}apples"}).json(),
+        "search": client.get(
+            "/api/v1/search", params={"q": "end of prose", "provenance": "1"}
+        ).json(),
         "tool search": tool(work, "search", **found),
         "tool fetch": tool(work, "fetch", url=f"{HOME}pears"),
         "envelope": {"content": [], "structuredContent": tool(work, "search", **found)},
@@ -135,7 +137,7 @@ def test_provenance_names_the_whole_record(work: Workspace, answers: dict[str, A
 
 
 def test_no_provenance_is_sent_unasked(client: httpx.Client) -> None:
-    hits = client.get("/api/search", params={"q": "apples"}).json()["hits"]
+    hits = client.get("/api/v1/search", params={"q": "apples"}).json()["hits"]
     assert [hit["provenance"] for hit in hits] == [None] * len(hits)
 
 

@@ -84,9 +84,9 @@ def test_corrected_results_link_to_those_of_the_words_as_typed(client: httpx.Cli
     verbatim = one(hint, "a").attributes["href"] or ""
     page = LexborHTMLParser(client.get(verbatim).text)
     assert "some of them" in one(page, ".hint + .hint").text()
-    assert client.get("/api/search", params={"q": "appel"}).json()["corrected"] == "apple"
+    assert client.get("/api/v1/search", params={"q": "appel"}).json()["corrected"] == "apple"
     asked = {"q": "appel", "verbatim": "1"}
-    assert client.get("/api/search", params=asked).json()["total"] == 0
+    assert client.get("/api/v1/search", params=asked).json()["total"] == 0
 
 
 def test_what_strangers_write_stays_text(client: httpx.Client) -> None:
@@ -109,7 +109,7 @@ def test_links_lead_only_to_http_and_https(client: httpx.Client) -> None:
     assert hit.attributes["href"] == "#"
 
 
-@pytest.mark.parametrize("path", ["/", "/search?q=apple", "/api/status", "/nope", "/static/x"])
+@pytest.mark.parametrize("path", ["/", "/search?q=apple", "/api/v1/status", "/nope", "/static/x"])
 def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) -> None:
     headers = client.get(path).headers
     assert {name: headers[name] for name in web.HEADERS} == web.HEADERS
@@ -131,7 +131,7 @@ def test_pages_have_no_inline_script_or_style(client: httpx.Client) -> None:
 
 
 def test_api_search(client: httpx.Client) -> None:
-    results = client.get("/api/search", params={"q": "apple", "offset": 20, "limit": 10}).json()
+    results = client.get("/api/v1/search", params={"q": "apple", "offset": 20, "limit": 10}).json()
     assert results["total"] == 25
     assert len(results["hits"]) == 5
     assert set(results["hits"][0]) == {
@@ -144,7 +144,7 @@ def test_api_search(client: httpx.Client) -> None:
 
 def test_api_facets_and_explanations(client: httpx.Client) -> None:
     asked = {"q": "apple", "facets": "true", "explain": "1", "sort": "relevance"}
-    results = client.get("/api/search", params=asked).json()
+    results = client.get("/api/v1/search", params=asked).json()
     assert results["facets"]["host"] == [{"value": "a.example", "pages": 25}]
     explanation = results["hits"][0]["explanation"]
     assert explanation["words"]["value"] == pytest.approx(results["hits"][0]["score"])
@@ -168,7 +168,7 @@ def test_pages_in_the_language_of_the_browser_come_first(
         first = one(LexborHTMLParser(page), ".hits h2 a").attributes["href"] or ""
         assert host is None or host in first
         asked = {"q": "printer", "language": "de"}
-        hits = client.get("/api/search", params=asked, headers=given).json()["hits"]
+        hits = client.get("/api/v1/search", params=asked, headers=given).json()["hits"]
         assert hits[0]["host"] == "de.example"
 
 
@@ -180,7 +180,7 @@ def test_links_of_a_page_keep_the_language(client: httpx.Client) -> None:
 
 
 def test_completions(client: httpx.Client) -> None:
-    found = client.get("/api/complete", params={"q": "appl"}).json()
+    found = client.get("/api/v1/complete", params={"q": "appl"}).json()
     assert found == {"query": "appl", "completions": ["apple"]}
     assert client.get("/suggest", params={"q": "a red appl"}).json() == ["a red appl", []]
     assert client.get("/suggest", params={"q": "1 appl"}).json() == ["1 appl", ["1 apple"]]
@@ -202,7 +202,7 @@ def test_completions(client: httpx.Client) -> None:
     ],
 )
 def test_what_the_api_refuses(client: httpx.Client, query: str, detail: str) -> None:
-    answer = client.get(f"/api/search?{query}")
+    answer = client.get(f"/api/v1/search?{query}")
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == 400
@@ -210,7 +210,7 @@ def test_what_the_api_refuses(client: httpx.Client, query: str, detail: str) -> 
 
 
 def test_errors_have_the_form_of_what_was_asked(client: httpx.Client) -> None:
-    assert client.get("/api/nope").json()["title"] == "Not Found"
+    assert client.get("/api/v1/nope").json()["title"] == "Not Found"
     assert "Not Found" in one(dom(client, "/nope", 404), "main").text()
     assert client.post("/search").status_code == 405
 
@@ -220,7 +220,7 @@ def test_errors_have_the_form_of_what_was_asked(client: httpx.Client) -> None:
 def test_any_query_is_answered(client: httpx.Client, query: str) -> None:
     params = {"q": query.encode("utf-8", "replace").decode()}
     assert client.get("/search", params=params).status_code == 200
-    assert client.get("/api/search", params=params).status_code == 200
+    assert client.get("/api/v1/search", params=params).status_code == 200
 
 
 @settings(deadline=None)
@@ -243,7 +243,7 @@ def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
             assert f"gossamer harvest {work.root}" == one(page, "pre").text()
         assert client.get("/status").status_code == 200
         assert client.get("/health").status_code == 503
-        assert client.get("/api/search?q=a").json()["status"] == 503
+        assert client.get("/api/v1/search?q=a").json()["status"] == 503
         with work.store.lock():
             for path in ("/", "/search?q=apple"):
                 page = dom(client, path)
@@ -259,7 +259,9 @@ def test_an_index_without_its_files_is_reported_with_the_remedy(tmp_path: Path) 
         Path(work.root, file.path).unlink()
     with serving(work) as client:
         assert "it is gone" in one(dom(client, "/", 503), "main").text()
-        assert client.get("/api/search?q=a").headers["content-type"] == "application/problem+json"
+        assert (
+            client.get("/api/v1/search?q=a").headers["content-type"] == "application/problem+json"
+        )
 
 
 def test_an_internal_error_is_reported_without_details(
@@ -273,7 +275,7 @@ def test_an_internal_error_is_reported_without_details(
     monkeypatch.setattr(work.store, "refresh", fail)
     with serving(work) as client:
         client.headers["connection"] = "close"  # after a defect the server closes it anyway
-        answer = client.get("/api/status")
+        answer = client.get("/api/v1/status")
         assert answer.status_code == 500
         assert answer.json()["title"] == "Internal Server Error"
         assert {name: answer.headers[name] for name in web.HEADERS} == web.HEADERS
@@ -293,7 +295,7 @@ def test_status_shows_steps_and_tasks(tmp_path: Path) -> None:
         assert (bar.attributes["value"], bar.attributes["max"]) == ("25", "100")
         assert "<i>7" in one(page, "main").text()
         assert "indexed 1" in one(page, "main").text()
-        status = client.get("/api/status").json()
+        status = client.get("/api/v1/status").json()
         assert status["steps"][-1]["step"] == "index"
         assert status["tasks"][0]["done"] == 25
 
@@ -306,7 +308,10 @@ def test_status_shows_what_was_refused(tmp_path: Path) -> None:
             draft.counts.update(links=9, dropped_path_segments=1_234, dropped_scope=5)
         rows = [row.text(separator=" ").split() for row in dom(client, "/status").css("tr")]
         assert ["path", "segments", "1,234"] in rows
-        assert client.get("/api/status").json()["refused"] == {"path_segments": 1_234, "scope": 5}
+        assert client.get("/api/v1/status").json()["refused"] == {
+            "path_segments": 1_234,
+            "scope": 5,
+        }
 
 
 @pytest.mark.parametrize(
@@ -314,7 +319,7 @@ def test_status_shows_what_was_refused(tmp_path: Path) -> None:
     [("localhost:80", 200), ("[::1]:8080", 200), ("evil.example", 400), ("127.0.0.1.x", 400)],
 )
 def test_only_our_own_names_are_answered_to(client: httpx.Client, name: str, status: int) -> None:
-    answer = client.get("/api/search?q=apple", headers={"host": name})
+    answer = client.get("/api/v1/search?q=apple", headers={"host": name})
     assert answer.status_code == status
     assert ("serve.names" in answer.text) == (status == 400)
 
@@ -350,7 +355,7 @@ def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        assert httpx.get(f"{url}api/search?q=apple").json()["total"] == 1
+        assert httpx.get(f"{url}api/v1/search?q=apple").json()["total"] == 1
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
 

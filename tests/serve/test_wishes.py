@@ -229,7 +229,7 @@ def test_the_filter_finds_what_publishers_say(work: Workspace) -> None:
 
 def test_documents_leave_out_ai_input_no(client: httpx.Client) -> None:
     statuses = {
-        page.word: client.get("/api/document", params={"url": page.url, "format": form})
+        page.word: client.get("/api/v1/document", params={"url": page.url, "format": form})
         for page in PAGES
         for form in ("json", "markdown")
     }
@@ -240,7 +240,7 @@ def test_documents_leave_out_ai_input_no(client: httpx.Client) -> None:
     assert {answer.status_code for answer in refused} == {403}
     assert all(PROSE[:40] not in answer.text for answer in refused)
     assert all("ai-input=no" in answer.json()["detail"] for answer in refused)
-    listed = client.get("/api/llms.txt", params={"site": SITE}).text
+    listed = client.get("/api/v1/llms.txt", params={"site": SITE}).text
     assert words_in(listed) == allowed(AI_INPUT, SEARCH)
 
 
@@ -287,9 +287,9 @@ def test_the_export_for_training_leaves_out_ai_train_no(work: Workspace) -> None
 
 def test_what_is_known_about_a_page_has_its_wishes(client: httpx.Client) -> None:
     page = next(each for each in PAGES if each.forbidden == TRAIN)
-    assert "ai-train=no" in client.get("/api/page", params={"url": page.url}).json()["wishes"]
+    assert "ai-train=no" in client.get("/api/v1/page", params={"url": page.url}).json()["wishes"]
     assert "ai-train=no" in client.get("/page", params={"url": page.url}).text
-    silent = client.get("/api/page", params={"url": PAGES[-1].url}).json()
+    silent = client.get("/api/v1/page", params={"url": PAGES[-1].url}).json()
     assert silent["wishes"] is None
     assert "wishes</th>" not in client.get("/page", params={"url": PAGES[-1].url}).text
 

@@ -31,15 +31,15 @@ BLOCKS = {
     "docs/operating.md: openssl req -x509 -newkey ed25519 -noenc": "certificates of nodes",
     "docs/operating.md: GOSSAMER_EGRESS=eu GOSSAMER_EGRESS_ADDRES": "needs Spark",
     "docs/parsing.md: parsed A page en": _OUTPUT,
-    "docs/searching.md: GET /api/search?q=WORDS&offset=0&limit=10": _HTTP,
-    "docs/searching.md: GET /api/diff?url=URL&from=TIME&to=TIME": _HTTP,
-    "docs/searching.md: GET /api/document?url=URL&format=json": _HTTP,
-    "docs/searching.md: GET /api/changes?since=CURSOR&count=100&s": _HTTP,
-    "docs/searching.md: GET /api/page?url=URL&offset=0&limit=50": _HTTP,
-    "docs/searching.md: GET /api/graph/outlinks?url=URL&offset=0&": _HTTP,
+    "docs/searching.md: GET /api/v1/search?q=WORDS&offset=0&limit": _HTTP,
+    "docs/searching.md: GET /api/v1/diff?url=URL&from=TIME&to=TIM": _HTTP,
+    "docs/searching.md: GET /api/v1/document?url=URL&format=json": _HTTP,
+    "docs/searching.md: GET /api/v1/changes?since=CURSOR&count=10": _HTTP,
+    "docs/searching.md: GET /api/v1/page?url=URL&offset=0&limit=5": _HTTP,
+    "docs/searching.md: GET /api/v1/graph/outlinks?url=URL&offset": _HTTP,
     "docs/following.md: http://127.0.0.1:8080/feed.atom?q=event+l": _HTTP,
     "docs/tour.md: make demo": _MAKE,
-    "docs/searching.md: GET /api/sections/domains?q=TEXT&offset=0": _HTTP,
+    "docs/searching.md: GET /api/v1/sections/domains?q=TEXT&offse": _HTTP,
 }
 """By page and the beginning of the first line: 60 characters of both."""
 

@@ -97,7 +97,7 @@ def refusals(client: httpx.Client, reason: str) -> float:
 
 
 def known(client: httpx.Client, url: str, **params: int) -> dict[str, Any]:
-    answer = client.get("/api/page", params={"url": url, **params})
+    answer = client.get("/api/v1/page", params={"url": url, **params})
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
     return told

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 HOME = "http://a.example/"
-PAGES = {"", "search", "page", "sections", "status", "opensearch.xml", "api/page", "api/status"}
+PAGES = {
+    "",
+    "search",
+    "page",
+    "sections",
+    "status",
+    "opensearch.xml",
+    "api/v1/page",
+    "api/v1/status",
+}
 """Pages that a walk comes to."""
 _LINKS = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 

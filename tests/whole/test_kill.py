@@ -345,7 +345,7 @@ def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=alone) as server:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
-            with urllib.request.urlopen(f"{url}api/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
+            with urllib.request.urlopen(f"{url}api/v1/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
                 assert answer.status == 200
             server.send_signal(number)
         assert sorted((folder / "manifest").iterdir()) == before

@@ -139,7 +139,7 @@ def test_a_server_needs_not_write(theirs: Path, tmp_path: Path) -> None:
             assert server.stdout is not None
             found = re.search(r"http://\S+/", server.stdout.readline())
             assert found is not None
-            for path in ("api/search?q=the", "status", "sections", "metrics"):
+            for path in ("api/v1/search?q=the", "status", "sections", "metrics"):
                 assert httpx.get(found[0] + path, timeout=60).status_code == 200, path
             server.send_signal(signal.SIGINT)
             assert server.wait(60) == 0

@@ -96,7 +96,7 @@ class RemoteCrawl:
             cursor, more = part.cursor, part.more
 
     def _ask(self, name: str, answer: type[Answer], **parameters: str | int) -> Answer:
-        url = f"{self.url}/api/{name}?{urlencode(parameters)}"
+        url = f"{self.url}/api/v1/{name}?{urlencode(parameters)}"
         headers = {"accept": "application/json", "user-agent": f"gossamer/{gossamer.__version__}"}
         try:
             with urlopen(Request(url, headers=headers), timeout=self._timeout_s) as response:  # noqa: S310  # http or https

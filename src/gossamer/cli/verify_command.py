@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 256 << 20
 EXPECTED = (
-    "give the JSON of /api/document, of /api/search with provenance=1, of a tool, or passages.jsonl"
+    "give the JSON of /api/v1/document, of /api/v1/search with provenance=1, of a tool, or"
+    " passages.jsonl"
 )
 
 

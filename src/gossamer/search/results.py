@@ -26,7 +26,7 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
 
     `rank` is its PageRank when it was last written to the index.
     `copies`: other addresses with the same content, for which this page stands; `versions`: older
-    versions of it. /api/page lists both.
+    versions of it. /api/v1/page lists both.
     `partial`: it lacks some words of the query.
     `more`: its host has further results, which come after those of other hosts.
     `near`: how similar its meaning is to that of the query, the cosine of their vectors, if it was

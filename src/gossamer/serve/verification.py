@@ -70,8 +70,8 @@ class _UnprovedError(Exception):
 def claims_of(answer: object) -> list[Claim]:
     """The claims of an answer, or of several in a list: those about the same record are one.
 
-    Answers of tools, of /api/search, /api/document and lines of passages.jsonl are known. There
-    are no claims in anything else.
+    Answers of tools, of /api/v1/search and /api/v1/document, and lines of passages.jsonl are known.
+    There are no claims in anything else.
     """
     texts: dict[tuple[str, bytes], dict[str, None]] = defaultdict(dict)
     for url, said, provenance in _claims(answer, "", {}, MAX_DEPTH):

@@ -41,7 +41,7 @@ function close() {
 async function complete() {
   request = new AbortController();
   try {
-    const address = new URL("../api/complete", import.meta.url); // below any path of a site
+    const address = new URL("../api/v1/complete", import.meta.url); // below any path of a site
     address.searchParams.set("q", typed);
     const answer = await fetch(address, { signal: request.signal });
     if (answer.ok) {

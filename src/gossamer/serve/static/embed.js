@@ -130,7 +130,7 @@
   async function ask() {
     request = new AbortController();
     const { signal } = request;
-    const address = new URL("api/instant", script.src);
+    const address = new URL("api/v1/instant", script.src);
     address.searchParams.set("q", input.value);
     for (const name of ["site", "limit", "language"]) {
       if (options[name]) address.searchParams.set(name, options[name]);

@@ -27,7 +27,7 @@ class Changing:
         self._work, self._log = work, log
 
     def routes(self, kept_s: float) -> list[Route]:
-        return [Route("/api/changes", Guard("changes", kept_s=kept_s)(self.changes))]
+        return [Route("/api/v1/changes", Guard("changes", kept_s=kept_s)(self.changes))]
 
     def changes(self, request: Request) -> Response:
         count = responses.number_parameter(request, "count", USUAL_COUNT)

@@ -43,7 +43,7 @@ class Differing:
 
     def routes(self, kept_s: float) -> list[Route]:
         guard = Guard("diff", kept_s=kept_s)
-        return [Route("/diff", guard(self.page)), Route("/api/diff", guard(self.api))]
+        return [Route("/diff", guard(self.page)), Route("/api/v1/diff", guard(self.api))]
 
     def page(self, request: Request) -> Response:
         return responses.page(request.scope, "diff.html", found=self._difference(request))

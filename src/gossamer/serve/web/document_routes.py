@@ -58,7 +58,7 @@ class Documenting:
         async def conditional(request: Request) -> Response:
             return responses.unless_known(request, await guarded(request))
 
-        return [Route("/api/document", conditional), Route("/api/llms.txt", self.listing)]
+        return [Route("/api/v1/document", conditional), Route("/api/v1/llms.txt", self.listing)]
 
     def document(self, request: Request) -> Response:
         form = responses.choice_parameter(request, "format", FORMATS)

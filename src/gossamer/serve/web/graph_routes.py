@@ -79,7 +79,9 @@ class Graphing:
             "neighbourhood": self.neighbourhood,
             "host": self.host,
         }
-        return [Route(f"/api/graph/{name}", guard(handler)) for name, handler in handlers.items()]
+        return [
+            Route(f"/api/v1/graph/{name}", guard(handler)) for name, handler in handlers.items()
+        ]
 
     def outlinks(self, request: Request) -> Response:
         url, (offset, limit) = _graph_parameter(request, "url"), _range(request)

@@ -90,7 +90,7 @@ _SECTIONS_RANGE = (
 _GRAPH_PROBLEMS = (400, 404, 414, 429, 503)
 OPERATIONS = (
     Operation(
-        "/api/search",
+        "/api/v1/search",
         "search",
         "Search. The best pages come first; offset + limit may be at most "
         f"{MAX_RESULTS}. docs/search_routes.md describes the query language.",
@@ -137,7 +137,7 @@ OPERATIONS = (
         (400, 409, 414, 429, 503),
     ),
     Operation(
-        "/api/complete",
+        "/api/v1/complete",
         "complete",
         "Completions of a query that is being typed.",
         Completions,
@@ -145,7 +145,7 @@ OPERATIONS = (
         (400, 414, 429, 503),
     ),
     Operation(
-        "/api/instant",
+        "/api/v1/instant",
         "instant",
         "Results for a query that is being typed: with its last word as typed, and completed.",
         embed_routes.Instant,
@@ -174,7 +174,7 @@ OPERATIONS = (
         (400, 414, 429, 503),
     ),
     Operation(
-        "/api/page",
+        "/api/v1/page",
         "page",
         "What the crawl knows about a page, with its links in and out.",
         KnownPage,
@@ -192,7 +192,7 @@ OPERATIONS = (
         (400, 404, 414, 429, 503),
     ),
     Operation(
-        "/api/document",
+        "/api/v1/document",
         "document",
         "The main text of a page as Markdown, whole and in passages. With format=markdown, the "
         "Markdown only.",
@@ -204,7 +204,7 @@ OPERATIONS = (
         (400, 403, 404, 414, 429, 503),
     ),
     Operation(
-        "/api/changes",
+        "/api/v1/changes",
         "changes",
         "The changes of the index since a cursor, in their order; without one, all pages. Status "
         "410: the changes since this cursor are not kept any more, so begin again without one.",
@@ -225,7 +225,7 @@ OPERATIONS = (
         (400, 410, 414, 429, 503),
     ),
     Operation(
-        "/api/diff",
+        "/api/v1/diff",
         "diff",
         "What is different between two versions of a page, by lines and words of its main text.",
         Difference,
@@ -244,7 +244,7 @@ OPERATIONS = (
         (400, 403, 404, 414, 429, 503),
     ),
     Operation(
-        "/api/graph/outlinks",
+        "/api/v1/graph/outlinks",
         "outlinks",
         "The pages to which a page links.",
         graph_routes.Found,
@@ -252,7 +252,7 @@ OPERATIONS = (
         _GRAPH_PROBLEMS,
     ),
     Operation(
-        "/api/graph/inlinks",
+        "/api/v1/graph/inlinks",
         "inlinks",
         "The pages that link to a page, with their anchor texts.",
         graph_routes.InlinksFound,
@@ -260,7 +260,7 @@ OPERATIONS = (
         _GRAPH_PROBLEMS,
     ),
     Operation(
-        "/api/graph/common",
+        "/api/v1/graph/common",
         "common",
         "The pages that link to all of several pages.",
         graph_routes.Found,
@@ -283,7 +283,7 @@ OPERATIONS = (
         _GRAPH_PROBLEMS,
     ),
     Operation(
-        "/api/graph/path",
+        "/api/v1/graph/path",
         "path",
         "A shortest way along links from one page to another. Status 422: none was found among "
         f"{graph_routes.MAX_VISITED:,} pages around both, but there may be one.",
@@ -296,7 +296,7 @@ OPERATIONS = (
         (*_GRAPH_PROBLEMS, 422),
     ),
     Operation(
-        "/api/graph/neighbourhood",
+        "/api/v1/graph/neighbourhood",
         "neighbourhood",
         "The pages around a page: the nearest, and of these the most linked.",
         Neighbourhood,
@@ -313,7 +313,7 @@ OPERATIONS = (
         _GRAPH_PROBLEMS,
     ),
     Operation(
-        "/api/graph/host",
+        "/api/v1/graph/host",
         "host",
         "The pages of a host, and the hosts with which it has the most links. Status 422: the host "
         f"has more than {graph_routes.MAX_HOST_PAGES:,} pages.",
@@ -329,7 +329,7 @@ OPERATIONS = (
         (*_GRAPH_PROBLEMS, 422),
     ),
     Operation(
-        "/api/sections",
+        "/api/v1/sections",
         "sections",
         "What a section of a site holds, as it was counted last, and its largest parts.",
         section_routes.SectionOpened,
@@ -343,7 +343,7 @@ OPERATIONS = (
         (400, 404, 414, 429, 503),
     ),
     Operation(
-        "/api/sections/domains",
+        "/api/v1/sections/domains",
         "domains",
         "The domains whose sections were counted.",
         section_routes.DomainsFound,
@@ -354,7 +354,7 @@ OPERATIONS = (
         (400, 414, 429, 503),
     ),
     Operation(
-        "/api/status",
+        "/api/v1/status",
         "status",
         "The contents and progress of the crawl.",
         CrawlStatus,
@@ -418,4 +418,4 @@ def describe(request: Request) -> Response:
     return responses.json(description() | {"servers": [{"url": root_of(request.scope) or "/"}]})
 
 
-ROUTES = [Route("/api/openapi.json", describe)]
+ROUTES = [Route("/api/v1/openapi.json", describe)]

@@ -43,7 +43,7 @@ class Paging:
 
     def routes(self, kept_s: float) -> list[Route]:
         guard = Guard("page", kept_s=kept_s)
-        return [Route("/page", guard(self.page)), Route("/api/page", guard(self.api))]
+        return [Route("/page", guard(self.page)), Route("/api/v1/page", guard(self.api))]
 
     def page(self, request: Request) -> Response:
         offset = responses.number_parameter(request, "offset", 0, strict=False)

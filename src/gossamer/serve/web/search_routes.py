@@ -65,8 +65,8 @@ class Searching:
             Route("/", self.results),
             Route("/opensearch.xml", describe_search),
             Route("/search", self.results),
-            Route("/api/search", self.api),
-            Route("/api/complete", self.complete),
+            Route("/api/v1/search", self.api),
+            Route("/api/v1/complete", self.complete),
             Route("/suggest", self.suggest),
         ]
 
@@ -190,7 +190,7 @@ def describe_search(request: Request) -> Response:
         base=escape(base),
         pages=quoteattr(f"{base}search?q={{searchTerms}}&page={{startPage?}}"),
         api=quoteattr(
-            f"{base}api/search?q={{searchTerms}}&offset={{startIndex?}}&limit={{count?}}"
+            f"{base}api/v1/search?q={{searchTerms}}&offset={{startIndex?}}&limit={{count?}}"
         ),
         suggestions=quoteattr(f"{base}suggest?q={{searchTerms}}"),
         own=quoteattr(f"{base}opensearch.xml"),

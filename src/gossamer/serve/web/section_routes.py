@@ -92,8 +92,8 @@ class Sectioning:
         guard = Guard("sections", kept_s=kept_s)
         return [
             Route("/sections", guard(self.page)),
-            Route("/api/sections", guard(self.api)),
-            Route("/api/sections/domains", guard(self.domains)),
+            Route("/api/v1/sections", guard(self.api)),
+            Route("/api/v1/sections/domains", guard(self.domains)),
         ]
 
     def page(self, request: Request) -> Response:

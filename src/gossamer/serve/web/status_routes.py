@@ -106,7 +106,7 @@ class Status:
         guard = Guard("status", kept_s=kept_s)
         return [
             Route("/status", guard(self.page)),
-            Route("/api/status", guard(self.api)),
+            Route("/api/v1/status", guard(self.api)),
             Route("/health", self.health),
         ]
 
