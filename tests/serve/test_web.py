@@ -136,7 +136,8 @@ def test_api_search(client: httpx.Client) -> None:
     assert len(results["hits"]) == 5
     assert set(results["hits"][0]) == {
         "url", "title", "snippet", "score", "host", "fetched_ms", "rank", "language", "kind",
-        "image", "date_ms", "copies", "versions", "partial", "more", "near", "explanation", "provenance",
+        "image", "date_ms", "copies", "versions", "partial", "more", "near", "explanation",
+        "provenance",
     }  # fmt: skip
     assert not results["relaxed"]
     assert results["facets"] == {}
