@@ -201,10 +201,19 @@ def cluster(new_cluster: Callable[..., Cluster]) -> Iterator[Cluster]:
         yield started
 
 
+def spark_only(engine: Engine) -> None:
+    """Have a cluster run all queries, also those that this process would run as they are small.
+
+    Tests compare the embedded engine with Spark, and their crawls are small.
+    """
+    engine.spark = engine._cluster
+
+
 @pytest.fixture(scope="session")
 def spark_engine(cluster: Cluster) -> Iterator[Engine]:
-    """One engine on that cluster."""
+    """One engine on that cluster, which runs small queries, too: see `spark_only`."""
     with Engine(EngineConfig(url=cluster.url, workers=len(FAR_APART))) as started:
+        spark_only(started)
         yield started
 
 
@@ -212,6 +221,7 @@ def spark_engine(cluster: Cluster) -> Iterator[Engine]:
 def compiling_engine(cluster: Cluster) -> Iterator[Engine]:
     """As `spark_engine`, but Spark compiles Java, as it does on clusters of users."""
     with Engine(EngineConfig(url=cluster.url, workers=len(FAR_APART))) as started:
+        spark_only(started)
         for name, value in COMPILING.items():
             started.spark.conf.set(name, value)
         yield started

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BENCH = ROOT / "bench"
 SKIPPED = 77
-ON_SPARK = {"driver_memory", "workers"}
+ON_SPARK = {"cluster_steps", "driver_memory", "workers"}
 LONGEST_S = 900
 
 

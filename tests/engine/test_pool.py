@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import psutil
 import pyarrow as pa
 import pytest
 
@@ -281,6 +282,28 @@ def test_prepared_workers_end_when_they_have_been_idle(monkeypatch: pytest.Monke
             assert select.select([descriptor], [], [], PATIENCE_S)[0]
             os.close(descriptor)
         assert run(pool, double, numbers(1)) == [2]
+
+
+def test_a_pool_that_rests_has_no_processes_and_works_again(tmp_path: Path) -> None:
+    def tell() -> None:
+        with (tmp_path / "prepared").open("a") as told:
+            told.write("x")
+
+    with closing(Pool(1, tell)) as pool:
+        before = run(pool, pid, numbers(0))
+        pool.rest()
+        assert not psutil.pid_exists(before[0])
+        assert run(pool, pid, numbers(0)) != before
+    pool.rest()  # a closed one has nothing to end
+    assert (tmp_path / "prepared").read_text() == "xx"
+
+
+def test_a_pool_does_not_rest_while_a_function_runs() -> None:
+    with closing(Pool(1, lambda: None)) as pool:
+        rows = pool.wrap(double)(iter([numbers(1), numbers(2)]))
+        first = next(rows)
+        pool.rest()
+        assert [batch.column(0)[0].as_py() for batch in (first, *rows)] == [2, 4]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how large a process is")

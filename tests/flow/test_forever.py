@@ -182,6 +182,25 @@ def test_others_see_until_when_it_waits(idle: Crawl) -> None:
     assert is_made_here(".waiting")
 
 
+@pytest.mark.parametrize("is_long", [True, False])
+def test_its_engine_rests_while_it_waits_for_long(
+    idle: Crawl, monkeypatch: pytest.MonkeyPatch, is_long: bool
+) -> None:
+    rests: list[bool] = []
+    month_ms = 31 * 86_400_000  # until the first page is due again
+    monkeypatch.setattr(forever, "REST_MS", forever.REST_MS if is_long else month_ms)
+    monkeypatch.setattr(idle.work.engine, "rest", lambda: rests.append(True))
+
+    class Waiting(Script):
+        def look(self) -> None:
+            if self.due_ms:
+                raise Ended
+
+    with pytest.raises(Ended):
+        idle.run_forever(Waiting(lambda _: None))
+    assert rests == [True] * is_long
+
+
 def test_one_that_follows_another_waits_for_its_turn(idle: Crawl) -> None:
     idle.refresh()
     others = idle.work.store.lock()

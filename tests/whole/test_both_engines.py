@@ -10,6 +10,9 @@ import pytest
 from msgspec import structs
 
 from gossamer import Crawl
+from gossamer.engine.small import limits
+from gossamer.engine.small.client import open_session
+from gossamer.engine.spark_client import ClusterClient
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
 from gossamer.links import graph
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pyspark.sql import SparkSession
+
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
@@ -52,6 +57,8 @@ generate.pages_per_host = 25
 url_rules.evidence = 3
 update.scoring = "links*fit"
 """
+MOST_ROWS_HERE = 300
+"""Rows of a query that runs in this process, in a crawl of which Spark runs the larger ones."""
 MARKED = 6
 """Pages of each kind, before the last round."""
 FEWEST_ROWS = {
@@ -80,7 +87,9 @@ OF_THE_MOMENT = BETWEEN_VISITS | {
 GRAPH = (".graph", ".offsets", ".properties")
 
 
-@pytest.fixture(scope="module", params=["brief", pytest.param("whole", marks=pytest.mark.long)])
+@pytest.fixture(
+    scope="module", params=["brief", "mixed", pytest.param("whole", marks=pytest.mark.long)]
+)
 def crawls(
     request: pytest.FixtureRequest,
     engine: Engine,
@@ -95,9 +104,18 @@ def crawls(
     write(docs["repeating.test"], own, template(10))
     web = Web(hosts=HOSTS, docs=docs, pages_per_host=30, mix=Mix(crawl_delay=0.0), dust_pages=30)
     with FakeWeb(web) as fake:
-        crawl(folder / "spark", spark_engine, fake, whole=whole)
+        with pytest.MonkeyPatch.context() as patch:
+            if request.param == "mixed":
+                patch.setattr(spark_engine, "spark", some_here(spark_engine))
+                patch.setattr(limits, "MOST_ROWS", MOST_ROWS_HERE)
+            crawl(folder / "spark", spark_engine, fake, whole=whole)
         read = Crawl.open(str(folder / "spark"), engine)
         yield crawl(folder / "sail", engine, fake, whole=whole), read
+
+
+def some_here(engine: Engine) -> SparkSession:
+    """A session that runs small queries in this process, and the others on the cluster."""
+    return open_session(ClusterClient(engine._cluster), {})
 
 
 def crawl(folder: Path, engine: Engine, fake: FakeWeb, *, whole: bool) -> Crawl:

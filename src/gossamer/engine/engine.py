@@ -8,8 +8,8 @@ CPU-bound Python gains nothing from more partitions. Therefore `map_partitions` 
 batches to a pool of processes there. On Spark, whose executors are processes already, it is plain
 `mapInArrow`. `spark.range(0, n, 1, n)` has one row per partition on both.
 
-The embedded engine runs small queries over Arrow's tables in this process (small/client.py). Sail
-runs the others, and starts for the first of them (sail.py).
+Both run small queries over Arrow's tables in this process (small/client.py). A cluster runs the
+others, and all tasks; the embedded engine starts Sail for the first other one (sail.py).
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
+from gossamer.engine.allocators import trim_heap
 from gossamer.engine.pool import Pool
 from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.sail import Sail
-from gossamer.engine.small.client import open_session
+from gossamer.engine.small.client import SETTINGS_OF_SAIL, open_session
 from gossamer.engine.small.mapping import run_beside_each_other
-from gossamer.engine.spark_client import connect_spark
+from gossamer.engine.spark_client import ClusterClient, connect_spark
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
 from gossamer.storage.errors import disk_full, system_error
@@ -82,11 +83,13 @@ class Engine:
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
                 sail = Sail(config, self.workers, is_frugal=is_frugal)
                 started.callback(sail.stop)
-                self.spark = open_session(sail)
+                self.spark = open_session(sail, SETTINGS_OF_SAIL)
                 started.callback(self.spark.stop)
             else:
                 end_unused(prepare)
-                self.spark = connect_spark(config.url, embedded=False)
+                self._cluster = connect_spark(config.url, embedded=False)
+                started.callback(self._cluster.stop)
+                self.spark = open_session(ClusterClient(self._cluster), {})
                 started.callback(self.spark.stop)
             self._started = started.pop_all()
         atexit.register(self.stop)
@@ -108,6 +111,12 @@ class Engine:
     def stop(self) -> None:
         atexit.unregister(self.stop)
         self._started.close()
+
+    def rest(self) -> None:
+        """Do with less memory until there is work again, of which its beginning takes longer."""
+        if self._pool is not None:
+            self._pool.rest()
+        trim_heap()
 
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
@@ -227,7 +236,7 @@ class Engine:
         if self._pool is not None:
             here = partial(_run_task, self._pool.wrap(run, more))
             return run_beside_each_other(here, len(tasks), self.workers + more)
-        one_each = self.spark.range(0, len(tasks), 1, len(tasks))
+        one_each = self._cluster.range(0, len(tasks), 1, len(tasks))
         with engine_errors():
             rows = one_each.mapInArrow(run, self._parse_ddl(ddl))
             return [row.asDict() for row in rows.collect()]

@@ -126,6 +126,18 @@ class Pool:
         if not runs:
             self._starter.end()
 
+    def rest(self) -> None:
+        """End all that waits for work, if none is running. The next worker takes a second to start.
+
+        What it prepares has to be imported again.
+        """
+        with self._changed:
+            if self._running or self._closed:
+                return
+            while self._idle:
+                self._idle.pop().end()
+            self._starter.end()
+
     def _take(self, call: _Call) -> _Worker:
         with self._changed:
             self._changed.wait_for(lambda: self._running[call] < call.limit)

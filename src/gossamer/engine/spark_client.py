@@ -17,14 +17,14 @@ import socket
 import sys
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from gossamer.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.client import DefaultChannelBuilder, SparkConnectClient
 
 SPARK_CONNECT_PORT = 15002
 CONNECT_TIMEOUT_S = 10
@@ -73,6 +73,16 @@ def connect_spark(url: str, *, embedded: bool) -> SparkSession:
         except Exception as error:
             raise _unreachable_server(url, error) from error
     return cast("SparkSession", spark)
+
+
+class ClusterClient:
+    """The client of a session with a cluster, for what this process does not run itself."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session: Any = session
+
+    def client(self) -> SparkConnectClient:
+        return cast("SparkConnectClient", self._session.client)
 
 
 def _channel_builder(url: str, host: str, *, embedded: bool) -> DefaultChannelBuilder:

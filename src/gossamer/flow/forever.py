@@ -41,6 +41,9 @@ Result = TypeVar("Result")
 UNCHANGED = "unchanged"
 """The outcome of a request for a page that is as it was."""
 LOOK_S = 0.5
+REST_MS = 60_000
+"""A wait for which it is worth ending what workers are forked from: that takes 85 MB, and a second
+of CPU time to start again."""
 """Seconds between two looks at whether a page has become due, or somebody changed the crawl."""
 
 
@@ -132,6 +135,8 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
             with _turn(work, listener), crawl.harvests:
                 due_ms = crawl.while_due()
             listener.waits(due_ms)
+            if due_ms is None or due_ms - work.now_ms() >= REST_MS:
+                work.rest()
             with note_waiting(work.root, Wait(work.store.holder(), due_ms)):
                 crawl.harvests.is_stale = _wait(work, due_ms, listener, crawl.reload)
 

@@ -102,6 +102,11 @@ class Workspace(Tables):
     def now_ms(self) -> int:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
 
+    def rest(self) -> None:
+        """Let the engine do with less memory, as there is no work for long."""
+        if self._engine is not None:
+            self._engine.rest()
+
     def close(self) -> None:
         self.sweep()
         if self._engine is not None:

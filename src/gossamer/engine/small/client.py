@@ -1,9 +1,10 @@
-"""A Spark session that runs small queries itself, and has the embedded server run the others.
+"""A Spark session that runs small queries itself, and has a server run the others.
 
 `pyspark`'s DataFrames make plans of Spark Connect and hand them to the session's client. Sail takes
 5 to 20 ms for each, and 180 for a large one, however few rows it reads: planning takes it 60 µs for
-each function in an expression. A round of a small crawl has a hundred queries. The client here runs
-them over Arrow's tables, which takes less, and without the server, which need not start.
+each function in an expression. A cluster takes a job or several, and up to a second. A round of a
+small crawl has a hundred queries. The client here runs them over Arrow's tables, which takes less,
+and without the embedded server, which need not start.
 
 Whatever is not small, or uses what gossamer.engine.small does not have, goes to the server: it
 decides what Spark's functions mean, and raises the errors of those that fail, such as a division by
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Answer = TypeVar("Answer")
 
-_SETTINGS: Mapping[str, str | None] = {
+SETTINGS_OF_SAIL: Mapping[str, str | None] = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
@@ -54,15 +55,18 @@ _SETTINGS: Mapping[str, str | None] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
-"""What the client asks before it makes a plan of rows."""
+"""What the client asks before it makes a plan of rows, and what the embedded server answers."""
 
 
-def open_session(server: Server) -> SparkSession:
-    """A session of pyspark, which is the active one if there is no other."""
+def open_session(server: Server, settings: Mapping[str, str | None]) -> SparkSession:
+    """A session of pyspark, which is the active one if there is no other.
+
+    `settings`: those of the server for which it need not be asked.
+    """
     import_client()
     from pyspark.sql.connect.session import SparkSession as Remote
 
-    client = SmallQueries(server)
+    client = SmallQueries(server, settings)
     known = {"_client": client, "_session_id": client._session_id}  # noqa: SLF001  # as pyspark's
     session: Any = object.__new__(Remote)  # its constructor would connect to a server
     vars(session).update(known, release_session_on_close=False)
@@ -77,8 +81,9 @@ def open_session(server: Server) -> SparkSession:
 class SmallQueries:
     """Stands for the client of a session. What it does not have is that of the server's client."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, settings: Mapping[str, str | None]) -> None:
         self._server = server
+        self._settings = settings
         self._session_id = str(uuid.uuid4())
         self._user_id = None
         self.is_closed = False
@@ -121,8 +126,8 @@ class SmallQueries:
         return _spark_schema(frame.schema)
 
     def get_config_dict(self, *keys: str) -> dict[str, str | None]:
-        if all(key in _SETTINGS for key in keys):
-            return {key: _SETTINGS[key] for key in keys}
+        if all(key in self._settings for key in keys):
+            return {key: self._settings[key] for key in keys}
         return dict(self._server.client().get_config_dict(*keys))
 
     def config(self, operation: Any) -> Any:
@@ -130,8 +135,8 @@ class SmallQueries:
 
         if operation.WhichOneof("op_type") == "get_with_default":
             asked = operation.get_with_default.pairs
-            if all(each.key in _SETTINGS for each in asked):
-                return ConfigResult([(each.key, _SETTINGS[each.key]) for each in asked], [])
+            if all(each.key in self._settings for each in asked):
+                return ConfigResult([(each.key, self._settings[each.key]) for each in asked], [])
         return self._server.client().config(operation)
 
     @staticmethod
