@@ -124,6 +124,7 @@ def test_another_server_is_not_believed(body: bytes) -> None:
         (410, b'{"detail": "not kept"}', ForgottenChanges, r"(?s)not kept.*begin again"),
         (429, b'{"title": "Too Many Requests"}', ServerUnavailable, r"(?s)Too Many.*later"),
         (503, b'{"detail": "\xff"}', ServerUnavailable, "HTTP status 503"),
+        (503, '{"detail": "old\\n → build it"}'.encode(), ServerUnavailable, r"(?s)build it$"),
     ],
 )
 def test_problems_are_errors(status: int, body: bytes, error: type[Exception], says: str) -> None:

@@ -127,5 +127,5 @@ def _refusal(url: str, status: int, body: bytes) -> GossamerError:
     if status == HTTPStatus.GONE:
         return ForgottenChanges(url, what, "begin again without a cursor")
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-        return ServerUnavailable(url, what, "ask again later")
+        return ServerUnavailable(url, what, "" if "→" in what else "ask again later")
     return UsageError(url, what)
