@@ -88,7 +88,8 @@ GRAPH = (".graph", ".offsets", ".properties")
 
 
 @pytest.fixture(
-    scope="module", params=["brief", "mixed", pytest.param("whole", marks=pytest.mark.long)]
+    scope="module",
+    params=["brief", *(pytest.param(each, marks=pytest.mark.long) for each in ("mixed", "whole"))],
 )
 def crawls(
     request: pytest.FixtureRequest,
