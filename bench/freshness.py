@@ -9,12 +9,12 @@ answered with 304 if nothing has changed.
 
 The crawl is the command `gossamer crawl --forever --serve`, with the default settings, except for
 the addresses of hosts and the port of the search page. Once a second, the script searches for the
-items that it has not found yet.
+items that it has not found yet, and asks for the feed of a query that all items match.
 
 Prints, for the items that were published from WARM minutes on: the seconds from publication until
-the page was requested, and until an answer contained the item; and the share of requests in vain,
-for a page that had not changed since the last request for it. The servers and the queries share the
-machine's cores with the crawl.
+the page was requested, until an answer contained the item, and until the feed did; and the share of
+requests in vain, for a page that had not changed since the last request for it. The servers and the
+queries share the machine's cores with the crawl.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from contextlib import suppress
 from email.utils import formatdate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import numpy as np
 from harness import Options, default_settings, report
@@ -238,6 +238,27 @@ class Finder:
             del self._waiting[slot]
 
 
+class Reader:
+    """Reads the feed of a query as feed readers do, with conditional requests."""
+
+    def __init__(self, port: int) -> None:
+        self._url = f"http://127.0.0.1:{port}/feed.json?q=story"
+        self._etag = ""
+        self.read_s: dict[str, float] = {}
+
+    def look(self) -> None:
+        known = {"if-none-match": self._etag} if self._etag else {}
+        try:
+            with urlopen(Request(self._url, headers=known), timeout=10) as answer:  # noqa: S310  # ours
+                self._etag = answer.headers.get("etag", "")
+                items = json.load(answer)["items"]
+        except OSError:  # 304 is one, too
+            return
+        now_s = time.time() - BEGAN_S
+        for item in items:
+            self.read_s.setdefault(item["url"], now_s)
+
+
 def crawl(folder: Path, sites: int) -> subprocess.Popen[bytes]:
     program = "from gossamer.cli import main; main()"
     command = [sys.executable, "-c", program, "crawl", str(folder), "--forever", "--serve"]
@@ -260,7 +281,7 @@ def measure(options: argparse.Namespace, scratch: Path) -> None:
     settings = default_settings(routes, {"serve.port": search_port}, options.set)
     (folder / "gossamer.toml").write_text(settings)
     items = [each for site in sites for each in site.items if each.published_s >= warm_s]
-    finder = Finder(search_port, items)
+    finder, reader = Finder(search_port, items), Reader(search_port)
     child = crawl(folder, len(sites))
     try:
         while child.poll() is None:
@@ -268,22 +289,33 @@ def measure(options: argparse.Namespace, scratch: Path) -> None:
             if now_s > seconds and (finder.has_found_all() or now_s > seconds + options.end_s):
                 break
             finder.look()
+            reader.look()
             time.sleep(max(0.0, LOOK_S - (time.time() - BEGAN_S - now_s)))
     finally:
         child.send_signal(signal.SIGTERM)
         child.wait(60)
-    show(items, finder, servers, warm_s, seconds)
+    show(items, finder, reader, servers, warm_s, seconds)
 
 
 def show(
-    items: list[Item], finder: Finder, servers: Servers, warm_s: float, seconds: float
+    items: list[Item],
+    finder: Finder,
+    reader: Reader,
+    servers: Servers,
+    warm_s: float,
+    seconds: float,
 ) -> None:
-    for name, when_s in (("requested", servers.asked_s), ("searchable", finder.found_s)):
+    moments = {
+        "requested": servers.asked_s,
+        "in the feed": reader.read_s,
+        "searchable": finder.found_s,
+    }
+    for name, when_s in moments.items():
         never = GIVE_UP_S
         late = np.array([when_s.get(i.url, i.published_s + never) - i.published_s for i in items])
         median, high = np.percentile(late, (50, 99))
         missed = sum(item.url not in when_s for item in items)
-        print(f"published → {name:10} median {median:6.1f} s   p99 {high:6.1f} s", end="")
+        print(f"published → {name:11} median {median:6.1f} s   p99 {high:6.1f} s", end="")
         print(f"   of {len(items):,} items, {missed:,} never")
     log = [each for each in servers.log if warm_s <= each[0] < seconds]
     asked, vain = Counter(kind for _, kind, _ in log), Counter(k for _, k, vain in log if vain)

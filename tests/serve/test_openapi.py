@@ -85,6 +85,8 @@ def test_whatever_is_asked_is_answered_as_described(
         if valid:  # what a schema cannot say
             reach = int(case.query.get("offset", 0)) + int(case.query.get("limit", 10))
             assume(operation.name != "search" or reach <= MAX_RESULTS)
+            if operation.name == "changes":  # not every text is a cursor
+                case.query.pop("since", None)
         case.call_and_validate()
 
     ask()

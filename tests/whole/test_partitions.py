@@ -14,6 +14,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine import spark_client
 from gossamer.engine.engine import Engine, engine_errors
+from gossamer.engine.small import limits
 from gossamer.errors import EngineError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.crawl_settings import loopback_settings
@@ -96,6 +97,7 @@ def test_no_query_waits_for_ever_on_a_connection_that_was_lost(
 ) -> None:
     monkeypatch.setattr(spark_client, "KEEPALIVE_S", 1)
     monkeypatch.setattr(spark_client, "PONG_S", 1)
+    many = limits.MOST_ROWS + 1  # others run in this process
     server = SparkConnectServer()
     server.start()
     try:
@@ -103,12 +105,12 @@ def test_no_query_waits_for_ever_on_a_connection_that_was_lost(
             Way(server.listening_address) as way,
             Engine(EngineConfig(url=f"sc://{way.address}")) as engine,
         ):
-            assert engine.spark.range(5).count() == 5
+            assert engine.spark.range(many).count() == many
             way.lose()
             lost_s = time.monotonic()
             with pytest.raises(EngineError, match="operation not found"), engine_errors():
-                engine.spark.range(6).count()  # Spark would begin it again
+                engine.spark.range(many + 1).count()  # Spark would begin it again
             assert time.monotonic() - lost_s < GRPC_WAITS_S / 2
-            assert engine.spark.range(7).count() == 7
+            assert engine.spark.range(many + 2).count() == many + 2
     finally:
         server.stop()
