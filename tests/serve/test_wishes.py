@@ -271,7 +271,8 @@ def test_tools_leave_out_ai_input_no(work: Workspace) -> None:
     } == allowed(AI_INPUT)
     searched = call(work, *(("search", {"query": page.word, "count": 5}) for page in PAGES))
     assert set().union(*map(words_in, searched)) == allowed(AI_INPUT, SEARCH)
-    related = call(work, *(("related", {"url": page.url, "count": MAX_COUNT}) for page in PAGES))
+    some = PAGES[::8]  # each answer has twenty pages, which are rendered
+    related = call(work, *(("related", {"url": page.url, "count": MAX_COUNT}) for page in some))
     leaked = set().union(*(words_in(answer) for answer in related)) - allowed(AI_INPUT, SEARCH)
     assert not leaked
 
