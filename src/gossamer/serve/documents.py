@@ -91,7 +91,7 @@ class Documents:
             kept = self._kept.get(provenance)
             if kept is not None and kept.url == url:
                 return kept
-            record = read_record(self._work.root, copy)
+            record = read_record(self._work.root, copy.file, copy.offset)
             page = self._parse(copy, record)
         if page.rendition is None:
             return Refusal(503, f"This page cannot be rendered: {page.detail or page.outcome}.")

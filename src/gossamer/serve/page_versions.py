@@ -23,7 +23,7 @@ from gossamer.errors import MissingFile
 from gossamer.parse.page_rules import rules_of
 from gossamer.parse.parsed_page import Page
 from gossamer.parse.process.guarded_parser import standing_parser
-from gossamer.serve.stored_copy import Refusal, find_copy
+from gossamer.serve.stored_copy import Refusal, find_copy, read_record
 from gossamer.storage import opening
 from gossamer.storage.warc import WarcReader, cdxj
 from gossamer.storage.warc.archives import indexed_archives
@@ -114,14 +114,7 @@ class PageVersions:
 
     def text(self, url: str, version: Version) -> str | Refusal:
         """The title and main text of a version, one line per block. Raises StoreError."""
-        path = f"{self._work.root}/{version.warc_file}"
-        try:
-            with WarcReader(path) as reader:
-                record = reader.at(version.warc_offset)
-        except OSError:
-            record = None
-        if record is None:
-            raise MissingFile(path, f"no complete record at byte {version.warc_offset}")
+        record = read_record(self._work.root, version.warc_file, version.warc_offset)
         fetched = datetime.fromtimestamp(version.fetched_ms / 1000, UTC)
         with self._parsing:
             parser = standing_parser(self._rules)

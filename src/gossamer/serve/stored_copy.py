@@ -150,22 +150,22 @@ def _copy_kind(content_type: str | None, charset: str | None) -> Kind:
     return "markup" if content_type in MARKUP else "text"
 
 
-def read_record(root: str, copy: Copy) -> StoredResponse:
-    """The response of a copy as it was fetched. Raises MissingFile."""
-    path = f"{root}/{copy.file}"
+def read_record(root: str, file: str, offset: int) -> StoredResponse:
+    """The response at a place of the archive as it was fetched. Raises MissingFile."""
+    path = f"{root}/{file}"
     try:
         with WarcReader(path) as reader:
-            record = reader.at(copy.offset)
+            record = reader.at(offset)
     except OSError:
         record = None
     if record is None:
-        raise MissingFile(path, f"no complete record at byte {copy.offset}")
+        raise MissingFile(path, f"no complete record at byte {offset}")
     return record
 
 
 def read_body(root: str, copy: Copy) -> bytes:
     """The body of a copy as it was fetched. Raises MissingFile."""
-    return read_record(root, copy).body
+    return read_record(root, copy.file, copy.offset).body
 
 
 def copy_body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:

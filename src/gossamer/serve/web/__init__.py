@@ -10,21 +10,21 @@
     /status               the state of the crawl
     /sections?q=&offset=  the domains whose sections were counted
     /sections?domain=&section=&colour=&offset=  what a section holds, and rules that refuse it
-    /api/v1/search?q=&offset=&limit=      search.results.Results as JSON
-    /api/v1/complete?q=      completions of a query that is being typed
-    /api/v1/instant?q=&site=&limit=       results for a query that is being typed
-    /api/v1/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
-    /api/v1/diff?url=&from=&to=           two versions as serve.differences.Difference
-    /api/v1/graph/outlinks?url=&offset=&limit=     pages to which a page links; hosts=1: of a host
-    /api/v1/graph/inlinks?url=&offset=&limit=      pages that link to it, with anchor texts
-    /api/v1/graph/common?url=&url=                 pages that link to all of these, or are linked
-    /api/v1/graph/path?from=&to=                   a shortest way along links
+    /api/v1/search?q=&offset=&limit=   search.results.Results as JSON
+    /api/v1/complete?q=   completions of a query that is being typed
+    /api/v1/instant?q=&site=&limit=    results for a query that is being typed
+    /api/v1/page?url=&offset=&limit=   search.page_info.KnownPage as JSON
+    /api/v1/diff?url=&from=&to=        two versions as serve.differences.Difference
+    /api/v1/graph/outlinks?url=&offset=&limit=  pages to which a page links; hosts=1: of a host
+    /api/v1/graph/inlinks?url=&offset=&limit=   pages that link to it, with anchor texts
+    /api/v1/graph/common?url=&url=              pages that link to all of these, or are linked
+    /api/v1/graph/path?from=&to=                a shortest way along links
     /api/v1/graph/neighbourhood?url=&depth=&limit= what is around a page
-    /api/v1/graph/host?host=&limit=                the links between a host and others
+    /api/v1/graph/host?host=&limit=             the links between a host and others
     /api/v1/sections?domain=&section=&offset=&limit=  what a section holds as JSON
-    /api/v1/sections/domains?q=&offset=&limit=        the domains
-    /api/v1/status           status.overview as JSON
-    /api/v1/openapi.json     the description of the API
+    /api/v1/sections/domains?q=&offset=&limit=     the domains
+    /api/v1/status        status.overview as JSON
+    /api/v1/openapi.json  the description of the API
     /suggest?q=           completions in the form that browsers expect
     /embed.js             a search box for other sites, which shows /api/v1/instant
     /open-webui           POST: the search as Open WebUI asks for it

@@ -1,7 +1,7 @@
 """The search box for other sites, /embed.js, and the instant results that it asks for.
 
     /embed.js                        the script; docs/front-ends.md describes its attributes
-    /api/v1/instant?q=&site=&limit=     results for a text that is being typed, as JSON
+    /api/v1/instant?q=&site=&limit=  results for a text that is being typed, as JSON
 
 The last word of such a text may be a part of the word that is meant, unless a space follows it. So
 half of the results have all words as typed, and the others those of the text's most frequent

@@ -93,7 +93,7 @@ OPERATIONS = (
         "/api/v1/search",
         "search",
         "Search. The best pages come first; offset + limit may be at most "
-        f"{MAX_RESULTS}. docs/search_routes.md describes the query language.",
+        f"{MAX_RESULTS}. docs/searching.md describes the query language.",
         Results,
         (
             Parameter("q", "the query", {"type": "string"}, required=True),
