@@ -12,7 +12,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.api import remote
 from gossamer.errors import ForgottenChanges, ServerUnavailable, UsageError
-from tests.support.changing_pages import GONE, HOST, harvest_pages
+from tests.support.changing_pages import HARVESTS, HOST, harvest_pages
 from tests.support.search_server import serving
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 pytestmark = [pytest.mark.server, pytest.mark.engine]
-HARVESTS: tuple[dict[str, str | None], ...] = (
-    {"a": "red apples", "b": "green pears", "c": "dry plums"},
-    {"a": "green apples", "b": GONE, "d": "green tea"},
-)
 
 
 @pytest.fixture(scope="module")

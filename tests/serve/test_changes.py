@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.changing_pages import GONE, HOST, harvest_pages
+from tests.support.changing_pages import HARVESTS, HOST, harvest_pages
 from tests.support.command_line import gossamer, lent
 from tests.support.search_server import serving
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 pytestmark = [pytest.mark.server, pytest.mark.engine]
-HARVESTS: tuple[dict[str, str | None], ...] = (
-    {"a": "red apples", "b": "green pears", "c": "dry plums"},
-    {"a": "green apples", "b": GONE, "d": "green tea"},
-)
 SECOND = {"a": "changed", "b": "gone", "d": "added"}
 
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 HOST = "a.example"
 GONE = None
 """The text of a page that is gone."""
+HARVESTS: tuple[dict[str, str | None], ...] = (
+    {"a": "red apples", "b": "green pears", "c": "dry plums"},
+    {"a": "green apples", "b": GONE, "d": "green tea"},
+)
+"""The texts of two harvests: a page changes, one is gone, and one is new."""
 
 
 def harvest_pages(work: Workspace, round_: int, texts: Mapping[str, str | None]) -> None:
