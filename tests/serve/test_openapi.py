@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -90,6 +91,17 @@ def test_whatever_is_asked_is_answered_as_described(
         case.call_and_validate()
 
     ask()
+
+
+@pytest.mark.parametrize("path", ["instant", "changes"])
+def test_a_site_has_none_of_the_characters_that_separate_words(
+    client: httpx.Client, path: str
+) -> None:
+    separators = [each for each in map(chr, range(sys.maxunicode + 1)) if each.isspace()]
+    assert len(separators) > 20  # some of which ECMA-262's \s does not contain
+    for each in (*separators, '"', "(", ")"):
+        answer = client.get(f"/api/v1/{path}", params={"q": "apple", "site": f"a.{each}example"})
+        assert answer.status_code == 400
 
 
 def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:

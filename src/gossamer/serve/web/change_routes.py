@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 USUAL_COUNT, MAX_COUNT = 100, 1_000
-MAX_SITE_CHARS = 255
 
 
 class Changing:
@@ -33,7 +32,7 @@ class Changing:
         count = responses.number_parameter(request, "count", USUAL_COUNT)
         if not 1 <= count <= MAX_COUNT:
             raise HTTPException(400, f"count must be 1 to {MAX_COUNT}")
-        site = request.query_params.get("site", "")[:MAX_SITE_CHARS].strip().lower()
+        site = responses.site_parameter(request).lower()
         self._work.store.refresh()
         try:
             since = self._log.cursor(request.query_params.get("since", ""))

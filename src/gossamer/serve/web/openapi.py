@@ -72,6 +72,7 @@ def _count(least: int, most: int, default: int) -> dict[str, Any]:
 
 _FLAG = {"type": "string", "enum": ["0", "1", "false", "true"]}
 _NAME = {"type": "string", "minLength": 1}
+_SITE = {"type": "string", "pattern": responses.SITE_PATTERN, "maxLength": responses.MAX_SITE_CHARS}
 URL = Parameter("url", "URL of the page", _NAME, required=True)
 _NODE = Parameter("url", "URL of the page; with hosts, name of the host", _NAME, required=True)
 _HOSTS = Parameter("hosts", "ask the graph of hosts instead of pages", _FLAG)
@@ -151,15 +152,7 @@ OPERATIONS = (
         embed_routes.Instant,
         (
             Parameter("q", "the text typed so far", {"type": "string"}, required=True),
-            Parameter(
-                "site",
-                "only pages of this host or domain, or below this address",
-                {
-                    "type": "string",
-                    "pattern": r'^[^\s"()]*$',
-                    "maxLength": responses.MAX_SITE_CHARS,
-                },
-            ),
+            Parameter("site", "only pages of this host or domain, or below this address", _SITE),
             Parameter(
                 "limit",
                 "maximum number of results",
@@ -220,7 +213,7 @@ OPERATIONS = (
                 "maximum number of changes; with site, there may be fewer before the end",
                 _count(1, change_routes.MAX_COUNT, change_routes.USUAL_COUNT),
             ),
-            Parameter("site", "only pages of this host, or of hosts below it", {"type": "string"}),
+            Parameter("site", "only pages of this host, or of hosts below it", _SITE),
         ),
         (400, 410, 414, 429, 503),
     ),
