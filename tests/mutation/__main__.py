@@ -40,7 +40,11 @@ FILES = 8
 SECONDS = 8
 """What the tests of a mutant that only call functions take together at most."""
 WAITING_S = 60
-"""The same of test files that need an engine or a server."""
+"""The same of tests that need an engine or a server, or are slow."""
+NEAR_S, NEAR_WAITING_S = 0.5, 3
+"""What those tests of each kind take that are run before the files of the others are opened."""
+CPU_S = 40
+"""Processor time after which tests that only call functions are in an endless loop."""
 
 
 def main() -> int:
@@ -112,18 +116,24 @@ class Choice:
         """What may notice a change: tests that only call functions, all others, unrecorded ones."""
         source, name = path.read_text(), str(path.relative_to(ROOT))
         found = [t for t in self._recording.tests_of(source, name, line) if t.file in self._by_file]
-        waiting = [test for test in found if test.waits]
-        yield from self._run(within(SECONDS, [test for test in found if not test.waits]))
-        yield from self._run(within(WAITING_S, waiting))
+        pure = within(SECONDS, [test for test in found if not test.waits])
+        yield from map(self._run, near_and_far(NEAR_S, pure))
+        waiting = within(WAITING_S, [test for test in found if test.waits])
+        for tests in near_and_far(NEAR_WAITING_S, waiting):
+            yield Run(_files(tests), only=frozenset(test.id for test in tests))
         closest = [str(test.relative_to(ROOT)) for test in self._closeness.closest(path, line)]
         recorded = (test.id for file in closest[:FILES] for test in self._by_file[file])
         yield Run(closest[:FILES], frozenset(recorded))
 
-    def _run(self, chosen: list[RecordedTest]) -> list[Run]:
+    def _run(self, chosen: list[RecordedTest]) -> Run:
         """A run of these tests, and of those in their files that were not recorded."""
-        files = list(dict.fromkeys(test.file for test in chosen))
+        files = _files(chosen)
         recorded = {test for file in files for test in self._by_file[file]}
-        return [Run(files, frozenset(test.id for test in recorded - set(chosen)))] if files else []
+        return Run(files, frozenset(test.id for test in recorded - set(chosen)), cpu_s=CPU_S)
+
+
+def _files(tests: Iterable[RecordedTest]) -> list[str]:
+    return list(dict.fromkeys(test.file for test in tests))
 
 
 def within(seconds: float, tests: Iterable[RecordedTest]) -> list[RecordedTest]:
@@ -136,6 +146,12 @@ def within(seconds: float, tests: Iterable[RecordedTest]) -> list[RecordedTest]:
             break
         chosen.append(test)
     return chosen
+
+
+def near_and_far(seconds: float, tests: list[RecordedTest]) -> list[list[RecordedTest]]:
+    """The first tests, up to that many seconds, and if there are any, the others."""
+    near = within(seconds, tests)
+    return [part for part in (near, tests[len(near) :]) if part]
 
 
 def equivalents() -> dict[tuple[str, ...], str]:

@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 class RecordedTest(NamedTuple):
-    """A test that was run: `waits` if for an engine, server or browser."""
+    """A test that was run: `waits` if for an engine, server or browser, or if it is a slow one."""
 
     id: str
     seconds: float

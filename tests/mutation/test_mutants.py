@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.mutation.__main__ import within
+from tests.mutation.__main__ import near_and_far, within
 from tests.mutation.closest import Closeness
 from tests.mutation.marks import MODULE, copy_with_marks
 from tests.mutation.mutators import compiles, mutants
@@ -90,12 +90,18 @@ def test_a_mutant_shows_its_lines() -> None:
 
 
 FIRST = "tests/toys/test_toy.py::test_two_are_few"
+SECOND = "tests/toys/test_toy.py::test_four_are_not"
+OPTIONS = """
+[tool.pytest.ini_options]
+addopts = "-m 'not slow'"
+markers = ["slow"]
+"""
 
 
 def checkout(folder: Path, tests: str = TESTS) -> Path:
     for name in ("src/gossamer/toy.py", "tests/toys/test_toy.py", "tests/toys/test_other.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]")
+    (folder / "pyproject.toml").write_text(OPTIONS)
     (folder / "src/gossamer/toy.py").write_text(TOY)
     (folder / "src/gossamer/__init__.py").touch()
     (folder / "tests/toys/test_toy.py").write_text(tests)
@@ -106,24 +112,26 @@ def checkout(folder: Path, tests: str = TESTS) -> Path:
 TRIED = """
 import sys
 from pathlib import Path
+from tests.mutation import trial as trials
 from tests.mutation.trial import Run, Trial
 
-root, operators = Path(sys.argv[1], "root"), sys.argv[2:]
+trials.DATA_BYTES = 1 << 30
+root, only, operators = Path(sys.argv[1], "root"), sys.argv[2].split(), sys.argv[3:]
 trial, module = Trial(root, Path(sys.argv[1], "copy")), root / "src/gossamer/toy.py"
+run = Run(["tests/toys/test_toy.py"], only=frozenset(only), cpu_s=2)
 for operator in operators:
-    source = module.read_text().replace("<", operator)
-    print(trial.killer(module, source, Run(["tests/toys/test_toy.py"])))
+    print(trial.killer(module, module.read_text().replace("<", operator), run))
 print(*trial.broken)
 """
 
 
-def tried(folder: Path, *operators: str, tests: str = TESTS) -> list[str]:
+def tried(folder: Path, *operators: str, tests: str = TESTS, only: str = "") -> list[str]:
     """What kills a mutant with each operator, and at the end, the broken tests.
 
     In a process of its own: in this one, there are threads, and the sources are imported.
     """
     root = checkout(folder / "root", tests)
-    command = [sys.executable, "-c", TRIED, str(folder), *operators]
+    command = [sys.executable, "-c", TRIED, str(folder), only, *operators]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert (root / "src/gossamer/toy.py").read_text() == TOY
     return done.stdout.splitlines()
@@ -202,6 +210,9 @@ def test_each_function_has_a_turn_before_a_second_case() -> None:
     assert by_function(tests) == [tests[0], tests[2], tests[1]]
     assert within(2, tests) == tests[:2]
     assert within(0.5, tests) == tests[:1]
+    assert near_and_far(1, tests) == [tests[:1], tests[1:]]
+    assert near_and_far(9, tests) == [tests]
+    assert near_and_far(9, []) == []
 
 
 @pytest.mark.server
@@ -236,6 +247,22 @@ def test_a_mutant_that_cannot_be_imported_is_killed_and_pytest_says_why(tmp_path
     killed, *end = tried(tmp_path, ")")
     assert killed.startswith("tests/toys/test_toy.py: pytest ended with ")
     assert any("SyntaxError" in line for line in end)
+
+
+ENDLESS = "< 3 or any(iter(int, 1)) or 1 <"
+HOARDING = "< len([bytes(1 << 26) for _ in iter(int, 1)]) +"
+
+
+@pytest.mark.server
+def test_loops_without_end_are_cut_off_by_processor_time_and_memory(tmp_path: Path) -> None:
+    assert tried(tmp_path, ENDLESS, HOARDING) == [SECOND, FIRST, ""]
+
+
+@pytest.mark.server
+def test_slow_tests_are_only_run_if_they_were_chosen(tmp_path: Path) -> None:
+    slow = TESTS.replace("def", "import pytest\n@pytest.mark.slow\ndef", 1)
+    assert tried(tmp_path / "all", ">=", tests=slow) == [SECOND, ""]
+    assert tried(tmp_path / "only", ">=", "<=", tests=slow, only=FIRST) == [FIRST, "None", ""]
 
 
 def test_no_bytecode_of_a_mutant_is_taken_for_the_original(tmp_path: Path) -> None:

@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 CPU_S = 120
 """Processor time of a process, which cuts off endless loops."""
 WALL_S = 300
-STARTED = re.compile(r"^(\S+\.py::.+?)(?: (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL).*)?$", re.MULTILINE)
+DATA_BYTES = 6 << 30
+"""Memory of a process (RLIMIT_DATA), for loops that collect something. One that runs many crawls,
+with all its threads, allocates 4 GB."""
+STARTED = re.compile(
+    r"^(\S+\.py::.+?)(?: +(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL).*)? *$", re.MULTILINE
+)
 OPTIONS = ["-x", "-vv", "--tb=line", "-p", "no:cacheprovider"]
 END_CHARS = 1_000
 OURS = {"gossamer", "tests"}
@@ -43,13 +48,23 @@ PR_SET_PDEATHSIG = 1
 
 
 class Run(NamedTuple):
-    """Test files, or single tests, without some of their tests."""
+    """Test files without some of their tests, or only some, which may be slow ones."""
 
     files: list[str]
     left_out: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
+    cpu_s: int = CPU_S
+
+    @property
+    def options(self) -> list[str]:
+        return [*OPTIONS, "-m", ""] if self.only else OPTIONS
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid not in self.left_out]
+        items[:] = [
+            item
+            for item in items
+            if item.nodeid not in self.left_out and (not self.only or item.nodeid in self.only)
+        ]
 
 
 class Failure(NamedTuple):
@@ -84,12 +99,12 @@ class Trial:
                 failed = self._failed(run)
             if failed is None or self._is_sound(failed, run):
                 return failed
-            if failed.end:
+            if failed.end or failed.test in run.left_out:
                 return None
 
     def _is_sound(self, failed: Failure, run: Run) -> bool:
         if failed.test not in self.sound:
-            failure = self._failed(run if failed.end else Run([failed.test]))
+            failure = self._failed(run if failed.end else _alone(failed.test))
             if failure is None:
                 self.sound.add(failed.test)
             else:
@@ -130,7 +145,8 @@ class Trial:
     def _run_here(self, run: Run, output: Path) -> int:
         os.setsid()
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (run.cpu_s, run.cpu_s))
+        resource.setrlimit(resource.RLIMIT_DATA, (DATA_BYTES, DATA_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.path[:0] = [str(self.copy), str(self.root)]
         os.chdir(self.root)
@@ -143,7 +159,7 @@ class Trial:
             sys.stdout = sys.stderr = opened
             for descriptor in (1, 2):
                 os.dup2(opened.fileno(), descriptor)
-            return pytest.main([*OPTIONS, *run.files], [run])
+            return pytest.main([*run.options, *run.files], [run])
 
     @contextmanager
     def _changed(self, path: Path, source: str) -> Iterator[None]:
@@ -158,6 +174,10 @@ class Trial:
         finally:
             copied.write_text(original)
             os.utime(copied, ns=(time_ns, time_ns))
+
+
+def _alone(test: str) -> Run:
+    return Run([test.partition("::")[0]], only=frozenset([test]))
 
 
 def copy_sources(root: Path, copy: Path) -> None:
