@@ -52,7 +52,7 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     path = Path(root.name, "fetchlist.parquet")
     pq.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema), path)
     attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
-    part = FetchPart(root.name, 1, 0, (str(path),), (), config, UrlRules(), attempts)
+    part = FetchPart(root.name, 1, 0, (str(path),), (), config, UrlRules(), attempts, 0)
 
     def run() -> int:
         counts = counts_of(fetch_part(part))

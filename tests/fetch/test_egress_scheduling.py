@@ -52,7 +52,7 @@ def is_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 def parts(root: str, *groups: str) -> list[FetchPart]:
     """Parts that are bound to these groups, each to some that are separated by blanks."""
-    common = (FetchConfig(), UrlRules(), ATTEMPTS)
+    common = (FetchConfig(), UrlRules(), ATTEMPTS, 0)
     return [
         FetchPart(root, 1, n, (), (), *common, run=RUN, egress=frozenset(each.split()))
         for n, each in enumerate(groups)

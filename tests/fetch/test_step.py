@@ -287,7 +287,7 @@ def test_hosts_at_once_is_a_limit(tmp_path: Path, hosts_at_once: int) -> None:
     async def run() -> None:
         fetchers = cast("Fetchers", crowd)
         root, book = str(tmp_path), HostBook()
-        await FetchLoop(root, pages, book, config, fetchers, writer, heartbeat).run()
+        await FetchLoop(root, pages, book, config, fetchers, writer, heartbeat, min_free_gb=0).run()
 
     asyncio.run(run())
     assert crowd.most == hosts_at_once

@@ -99,7 +99,7 @@ def test_a_neighbourhood_has_names_degrees_and_links(work: Workspace) -> None:
     ends = [(HOME, "http://b.org/"), ("http://b.org/", HOME), ("http://c.org/", HOME)]
     crawl(work, [*ends, ("http://c.org/", "http://d.org/"), ("http://d.org/", "http://e.org/")])
     graph.run(work)
-    found = LinkGraph(work).neighbourhood(HOME)
+    found = LinkGraph(work).neighbourhood(HOME, 1)
     shown = [
         (page.name[7], page.inlinks, page.outlinks, page.linking, page.linked)
         for page in found.pages

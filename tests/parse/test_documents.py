@@ -161,6 +161,11 @@ class TestPdf:
         )
         document = read(encrypted)
         assert (document.outcome, document.detail) == ("unsupported", "encrypted with a password")
+        document = read(encrypted.replace(b"/Standard", b"/Unheard_"))
+        assert (document.outcome, document.detail) == (
+            "unsupported",
+            "encrypted by an unknown method",
+        )
 
     def test_a_broken_table_of_references_is_mended(self) -> None:
         body = pdf(shown("still here"))

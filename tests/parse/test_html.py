@@ -154,6 +154,10 @@ def test_no_page_is_younger_than_its_fetch() -> None:
             [("https://example.org/i", "An image", "a")],
         ),
         ("<a href=/i><img alt=A>text</a>", [("https://example.org/i", "text", "a")]),
+        (
+            "<a href=/i><img alt=A><img alt=B></a><a href=/j><img></a><a href=/k></a>",
+            [(f"https://example.org/{name}", "A" if name == "i" else "", "a") for name in "ijk"],
+        ),
         ("<a href=/1><div>x</div><div>y</div></a>", [("https://example.org/1", "x y", "a")]),
         ("<map><area href=/m alt=M></map>", [("https://example.org/m", "M", "area")]),
         (

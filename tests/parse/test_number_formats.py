@@ -23,7 +23,7 @@ def styles(code: str, number: int = 164) -> bytes:
 
 
 def shown(value: str, code: str, number: int = 164) -> str:
-    return NumberFormats(styles(code, number)).shown(value, "1")
+    return NumberFormats(styles(code, number), from_1904=False).shown(value, "1")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_built_in_formats(number: int, value: str, text: str) -> None:
     st.floats() | st.floats(0, 3e6),
 )
 def test_any_format_shows_something(code: str, number: float) -> None:
-    formats = NumberFormats(b"")
+    formats = NumberFormats(b"", from_1904=False)
     formats._codes[164], formats._cells = code, [164]
     assert isinstance(formats.shown(repr(number), "0"), str)
     assert formats.shown("x", "9" * 9) == "x"

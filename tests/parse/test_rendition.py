@@ -73,6 +73,9 @@ def body_of(html: str, rules: Rules = RENDERS) -> str:
         (r"<p>as \(x_1^2\) says", r"as \\(x_1^2\\) says"),
         ("<p>a <span hidden>secret </span>word", "a word"),
         ("<li>stray<p>text", "stray\n\ntext"),
+        ("<div><p>one</p>two<h3>three</h3>four</div>", "one\n\ntwo\n\n### three\n\nfour"),
+        ("one<pre>two</pre>three<p>four", "one\n\n```\ntwo\n```\n\nthree\n\nfour"),
+        ("one<ul><li>two</ul>three", "one\n\n- two\n\nthree"),
         ("<ul>loose<li>kept</ul>", "- loose\n- kept"),
     ],
 )

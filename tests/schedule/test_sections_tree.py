@@ -106,19 +106,19 @@ def test_what_is_not_a_section_of_the_domain(counted: Workspace, domain: str, se
 
 
 def test_domains_are_found_by_a_part_of_their_names(counted: Workspace) -> None:
-    total, (first, second) = section_tree.find_domains(counted, "", 9)
+    total, (first, second) = section_tree.find_domains(counted, "", 9, 0)
     assert (total, first.domain, first.hosts, second.domain) == (2, "a.org", 2, "ba.org")
     assert first.counts.known == len([url for url in SITE if "ba.org" not in url])
     assert section_tree.find_domains(counted, "", 9, 1) == (2, [second])
-    assert section_tree.find_domains(counted, "BA.", 9) == (1, [second])
-    assert section_tree.find_domains(counted, "*", 9) == (0, [])
+    assert section_tree.find_domains(counted, "BA.", 9, 0) == (1, [second])
+    assert section_tree.find_domains(counted, "*", 9, 0) == (0, [])
 
 
 def test_sections_that_were_never_counted(work: Workspace) -> None:
     with pytest.raises(StoreError, match="gossamer sections"):
         section_tree.open_section(work, "a.org", "")
     with pytest.raises(StoreError, match="gossamer sections"):
-        section_tree.find_domains(work, "", 9)
+        section_tree.find_domains(work, "", 9, 0)
 
 
 def test_failed_pages_were_asked_for_and_not_fetched(work: Workspace) -> None:

@@ -311,6 +311,30 @@ def test_a_repeated_word_is_not_a_pair(tmp_path: Path) -> None:
     assert with_pairs == pytest.approx(scores_of(tmp_path / "without", "rose rose", pages))
 
 
+@pytest.mark.parametrize(
+    ("unit", "title", "anchors", "text"),
+    [
+        (("oak",), [2.0], [6.0], []),
+        (("oak", "elm", "ash"), [2.0], [2.0] * 3, []),
+        (("印刷",), [1.0], [3.0], [0.75] * 2),
+    ],
+)
+def test_a_unit_weighs_the_same_in_names_however_many_terms_it_has(
+    searcher: Searcher,
+    unit: tuple[str, ...],
+    title: list[float],
+    anchors: list[float],
+    text: list[float],
+) -> None:
+    """A character of a run is in two units, each of which counts half."""
+    plan = searcher.node._plans.plan_for(0, Find(parse("oak"), 10))
+    plan._weights = msgspec.structs.replace(plan._weights, title=2.0, anchors=6.0)
+    found: dict[str, list[float]] = {"title": [], "anchors": [], "text": []}
+    for field, _, weight in plan._name_fields(unit):
+        found[field].append(weight)
+    assert found == {"title": title, "anchors": anchors, "text": text}
+
+
 @pytest.mark.parametrize("title", ["oak", "oak elm ash"])
 def test_a_query_that_is_the_whole_title_counts_per_word(tmp_path: Path, title: str) -> None:
     pages = [{"title": each, "text": title} for each in (title, "something else")]

@@ -64,7 +64,9 @@ def loop_of(root: Path) -> tuple[Server, visits.FetchLoop, Heartbeat]:
     heartbeat = Heartbeat(str(root), "fetch", ROUND, "0", len(pages))
     server = Server(str(root))
     fetchers = cast("Fetchers", server)
-    loop = visits.FetchLoop(str(root), pages, HostBook(), config, fetchers, writer, heartbeat)
+    loop = visits.FetchLoop(
+        str(root), pages, HostBook(), config, fetchers, writer, heartbeat, min_free_gb=0
+    )
     return server, loop, heartbeat
 
 

@@ -117,7 +117,7 @@ def main() -> int:
             write_list(web, path, number, pages_per_host)
             responses, warc = f"responses/{number}", f"warc/{number}"
             attempts = (responses, warc, f"scratch/{number}", f"hosts/{number}")
-            parts.append(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts))
+            parts.append(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts, 0))
         print(f"{options.tasks} × {each:,} pages of {options.hosts:,} hosts")
         print("     pages  resident MB   pages/s")
         peaks = [0.0, 0.0]

@@ -74,7 +74,7 @@ class Fetched:
         attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
         listed = write_rows(root / "fetchlist" / "list.parquet", FETCHLIST.schema, rows)
         known = write_rows(root / "known" / "hosts.parquet", HOSTS.schema, hosts)
-        part = FetchPart(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts)
+        part = FetchPart(str(root), ROUND, 0, (listed,), (known,), config, UrlRules(), attempts, 0)
         part = replace(part, **more)
         written = fetch_part(part)
         self.root = root

@@ -40,7 +40,7 @@ async def http_fetcher(settings: FetchConfig) -> AsyncIterator[HttpFetcher]:
     networks = Networks(settings.allow_networks)
     resolver = Resolver(settings, networks)
     async with HttpFetcher(
-        settings, UrlRules(), networks, resolver, Sites(settings.sites)
+        settings, UrlRules(), networks, resolver, Sites(settings.sites), keep_alive=True
     ) as fetcher:
         yield fetcher
     await resolver.close()

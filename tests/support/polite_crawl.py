@@ -84,7 +84,7 @@ def fetch(root: str, urls: dict[str, list[str]], config: FetchConfig) -> None:
     path = Path(root, "fetchlist.parquet")
     pq.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema), path)
     attempts = ("responses/1", "warc/1", "scratch/1", "hosts/1")
-    for _ in fetch_part(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts)):
+    for _ in fetch_part(FetchPart(root, 1, 0, (str(path),), (), config, UrlRules(), attempts, 0)):
         pass
 
 

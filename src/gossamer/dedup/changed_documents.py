@@ -111,7 +111,7 @@ def _newest_documents(documents: DataFrame) -> DataFrame:
     return last.join(rows, on=["url", "round"], how="inner")
 
 
-def describe_documents(newest: DataFrame, *, obey_search: bool = True) -> DataFrame:
+def describe_documents(newest: DataFrame, *, obey_search: bool) -> DataFrame:
     """From the columns NEWEST of documents and their `url` and `round` to those OF_DOCUMENTS.
 
     `obey_search`: whether pages are left out that their publishers do not want in search.

@@ -101,7 +101,7 @@ class FetchLoop:
         writer: ResponseWriter,
         heartbeat: Heartbeat,
         *,
-        min_free_gb: float = 0,
+        min_free_gb: float,
         away_days: float = inf,
         rules: RuleIndex | None = None,
         lease: PartLease | None = None,

@@ -32,7 +32,7 @@ class FetchPart:
     rules: UrlRules
     attempts: tuple[str, str, str, str]
     """The output folders of responses, warc, scratch and hosts, relative to the crawl's."""
-    min_free_gb: float = 0
+    min_free_gb: float
     """As in the settings of the store."""
     away_days: float = inf
     """As in the settings of `update`."""

@@ -77,7 +77,7 @@ class Broker:
         weights: RankingConfig,
         expand: Expand = unexpanded,
         *,
-        meanings: bool = False,
+        meanings: bool,
     ) -> None:
         """`expand`: adds synonyms to a query; its second argument is `Question.synonyms`.
 

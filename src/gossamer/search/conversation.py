@@ -30,7 +30,7 @@ class Conversation:
       * `state` names the index that all answers came from.
     """
 
-    def __init__(self, nodes: Iterable[int], *, meanings: bool = False) -> None:
+    def __init__(self, nodes: Iterable[int], *, meanings: bool) -> None:
         """`meanings`: they may have vectors."""
         self.meanings = meanings
         self.nodes = list(nodes)

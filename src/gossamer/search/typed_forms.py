@@ -55,8 +55,8 @@ class TypedWord(NamedTuple):
     """The terms that a page has if it has a word as it was typed, and the words in its code."""
 
     terms: Unit
-    names: Unit = ()
-    share: float = 1.0
+    names: Unit
+    share: float
     is_name: bool = False
 
 

@@ -48,7 +48,7 @@ def unread_inputs(
     tables: Sequence[Dataset],
     settings: str = "",
     *,
-    anew: bool = False,
+    anew: bool,
 ) -> Inputs:
     """What was written since the step recorded its inputs, or everything.
 

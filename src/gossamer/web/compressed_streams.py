@@ -41,7 +41,7 @@ class Decompressor(Protocol):
 
 class Decompressed(NamedTuple):
     content: bytes
-    is_whole: bool = True
+    is_whole: bool
     """Whether the stream has no error but in its checksum."""
 
 

@@ -78,7 +78,7 @@ class HttpFetcher:
         resolver: Resolver,
         sites: Sites,
         *,
-        keep_alive: bool = True,
+        keep_alive: bool,
     ) -> None:
         self._config = config
         self._bodies = Bodies(config)

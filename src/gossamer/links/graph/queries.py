@@ -177,7 +177,7 @@ class LinkGraph:
         found = shortest_path(self._forward, self._transposed, first, last, most)
         return None if found is None else self._urls_of(found)
 
-    def neighbourhood(self, name: str, depth: int = 1, most: int = MAX_NEIGHBOURS) -> Neighbourhood:
+    def neighbourhood(self, name: str, depth: int, most: int = MAX_NEIGHBOURS) -> Neighbourhood:
         """At most `most` pages within `depth` links of a page, in both directions."""
         found = nodes_around(
             self._forward, self._transposed, self._number(name), depth, most, self.inlink_counts

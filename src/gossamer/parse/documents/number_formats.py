@@ -88,7 +88,7 @@ _POINT, _COMMA, _TEXT = _Token("sign", "."), _Token("sign", ","), _Token("other"
 class NumberFormats:
     """The formats of a workbook, by the number of a cell's style."""
 
-    def __init__(self, styles: bytes, *, from_1904: bool = False) -> None:
+    def __init__(self, styles: bytes, *, from_1904: bool) -> None:
         self._from_1904 = from_1904
         self._codes: dict[int, str] = dict(_BUILT_IN)
         self._cells: list[int] = []

@@ -38,7 +38,7 @@ _COMMA = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
 _DECODER = json.JSONDecoder(strict=False)  # control characters in strings are common
 
 
-def parse_json_feed(text: str, max_entries: int, *, announced: bool = False) -> Feed | None:
+def parse_json_feed(text: str, max_entries: int, *, announced: bool) -> Feed | None:
     """Parse a JSON Feed; None if it is not one. Never raises.
 
     Its version may be missing if it was `announced` as a feed, or is cut off before that.

@@ -87,7 +87,7 @@ _ENVIRONMENT = re.compile(
     r"PATH|HOME|TMPDIR|TZ|LANG|LANGUAGE|(?:LC|LD|DYLD|MALLOC|PYTHON|ASAN|LSAN|UBSAN)_?[A-Z0-9_]*"
 )
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.CDLL(None)
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:

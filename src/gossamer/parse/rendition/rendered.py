@@ -20,5 +20,5 @@ class Rendition(Struct, frozen=True):
 
     markdown: str
     passages: tuple[Passage, ...]
-    truncated: bool = False
+    truncated: bool
     """Whether it ends before the main text does, because that is too long."""

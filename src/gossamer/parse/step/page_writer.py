@@ -167,7 +167,7 @@ def _believed_announcements(src: str, links: Sequence[Link]) -> list[bool]:
 
 
 def document_row(
-    answer: ResponseRow, page: ParsedPage, links: int, *, is_own: bool = False
+    answer: ResponseRow, page: ParsedPage, links: int, *, is_own: bool
 ) -> tuple[Any, ...]:
     """Return a row of documents, in the order of its columns.
 

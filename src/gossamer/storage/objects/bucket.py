@@ -279,7 +279,7 @@ def _whole(root: str) -> Bucket:
 
 
 @cache
-def open_bucket(root: str, *, is_patient: bool, uploads: bool = False) -> ObjectStore:
+def open_bucket(root: str, *, is_patient: bool, uploads: bool) -> ObjectStore:
     """The store of a bucket, by the environment of this process. Raises UsageError."""
     from obstore.store import AzureStore, GCSStore, S3Store
 

@@ -127,7 +127,7 @@ def open_section(work: Workspace, domain: str, section: str) -> OpenSection | No
 
 
 def find_domains(
-    work: Workspace, containing: str, limit: int, offset: int = 0
+    work: Workspace, containing: str, limit: int, offset: int
 ) -> tuple[int, list[DomainCounts]]:
     """Domains whose names contain a text, in descending order of their pages, and their number.
 
