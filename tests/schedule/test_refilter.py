@@ -13,7 +13,7 @@ from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.tables import PAGES
 from gossamer.tables.outcomes import FILTERED, FILTERED_TYPE
-from tests.support.rows import LATER_MS, by_url, put, put_all
+from tests.support.rows import LATER_MS, by_url, put_all
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
