@@ -13,7 +13,7 @@ from gossamer.state import lsm
 from gossamer.storage import parquet
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, layers_of
-from gossamer.tables import PAGES, RESPONSES
+from gossamer.tables import HOSTS, PAGES, RESPONSES
 from tests.support.loopback import Loopback, page
 from tests.support.rows import by_url, put
 from tests.support.stored_rounds import rows_of
@@ -121,6 +121,65 @@ def test_what_publishers_say_is_kept_of_each_page_and_takes_effect_at_the_next_v
         "header tdm-reservation: 1",
         "robots.txt Content-Signal: ai-train=yes",
     ]
+
+
+TDMREP = b'[{"location": "/b", "tdm-reservation": 1}]'
+RSL = b"<rsl><content url='/'><license><permits>ai-input</permits></license></content></rsl>"
+
+
+def test_files_of_a_site_about_uses_take_effect_at_the_next_visit(
+    work: Workspace, server: Loopback
+) -> None:
+    """Also if the page is the same, whether that is said by a 304 or by its body."""
+    own = f"http://{server.address}"
+    license_line, none = page(b"License: %s/rsl.xml" % own.encode()), page(status="404 No")
+    server.answers = {
+        "/robots.txt": [page(b""), license_line],
+        "/.well-known/tdmrep.json": [none, page(TDMREP)],
+        "/rsl.xml": page(RSL),
+        "/a": [page(TITLED, (HTML, ETAG)), page(b"", (ETAG,), status="304 Not Modified")],
+        "/b": page(TITLED, (HTML,)),
+    }
+    settings = {"delay_s": 0, "allow_networks": ("127.0.0.0/8",)}
+    work.clock_ms = None
+    work.config = structs.replace(work.config, fetch=structs.replace(work.config.fetch, **settings))
+    crawl = Crawl(work)
+    crawl.inject([f"{own}/a", f"{own}/b"])
+    for round_ in (1, 2):
+        list(rounds.round_(work, lambda _step, _round: None))
+        crawl.refresh()
+        (row,) = [each.asDict(recursive=True) for each in lsm.current(work, HOSTS).collect()]
+        assert len(row["wish_files"]) == round_
+        put(work, "hosts", [row | {"robots": [], "wish_files": []}], round_)  # a day later
+    found = {(row["round"], row["url"].removeprefix(own)): row for row in _rows(work)}
+    assert {place: row["wishes"] for place, row in found.items()} == {
+        (1, "/a"): None,
+        (1, "/b"): None,
+        (2, "/a"): "ai-input=yes ai-train=no",
+        (2, "/b"): "ai-input=no ai-train=no",
+    }
+    assert found[2, "/b"]["wishes_said"].split("\n") == [
+        f"robots.txt RSL: ai-input=yes, ai-train=no; {own}/rsl.xml",
+        "tdmrep.json TDM-Reservation: 1",
+    ]
+
+
+def test_files_of_a_site_that_its_robots_txt_forbids_are_left_alone(
+    work: Workspace, server: Loopback
+) -> None:
+    own = f"http://{server.address}"
+    server.answers = {
+        "/robots.txt": page(b"User-agent: *\nDisallow: /.well-known/\nDisallow: /rsl"),
+        "/.well-known/tdmrep.json": page(TDMREP),
+        "/b": page(TITLED, (HTML,)),
+    }
+    settings = {"delay_s": 0, "allow_networks": ("127.0.0.0/8",)}
+    work.clock_ms = None
+    work.config = structs.replace(work.config, fetch=structs.replace(work.config.fetch, **settings))
+    Crawl(work).inject([f"{own}/b"])
+    list(rounds.round_(work, lambda _step, _round: None))
+    assert server.paths == ["/robots.txt", "/b"]
+    assert [row["wishes"] for row in _rows(work)] == [None]
 
 
 def _rows(work: Workspace) -> list[dict[str, Any]]:

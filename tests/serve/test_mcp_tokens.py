@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import hmac
 import os
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gossamer.errors import ConfigError
+from gossamer.serve.mcp import tokens as tokens_module
 from gossamer.serve.mcp.tokens import Rates, Tokens, hash_of, new_token, parse_tokens
 
 if TYPE_CHECKING:
@@ -30,6 +33,32 @@ def test_everything_else_is_refused(tmp_path: Path, header: str | None) -> None:
     file = tmp_path / "tokens"
     file.write_text(made.line, encoding="utf-8")
     assert Tokens(file).name_of(header and header.format(made.token)) is None
+
+
+@pytest.mark.parametrize("sent", ["", "x", "{}", "{}x", "x{}", "x" * 100_000, "é\udcff"])
+@pytest.mark.parametrize("kind", ["Bearer", "Basic", ""])
+def test_every_request_costs_the_same_comparisons_of_whole_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: str, kind: str
+) -> None:
+    """Whether the first token fits, the last one or none, and whatever is sent as one."""
+    made = [new_token(f"reader{number}") for number in range(3)]
+    file = tmp_path / "tokens"
+    file.write_text("\n".join(each.line for each in made), encoding="utf-8")
+    tokens = Tokens(file)
+    compared: list[tuple[str, str]] = []
+
+    def compare(known: str, given: str) -> bool:
+        compared.append((known, given))
+        return hmac.compare_digest(known, given)
+
+    monkeypatch.setattr(tokens_module, "hmac", SimpleNamespace(compare_digest=compare))
+    for each in made:
+        compared.clear()
+        found = tokens.name_of(f"{kind} {sent}".format(each.token))
+        assert (found is not None) is (kind == "Bearer" and sent == "{}")
+        assert [known for known, _ in compared] == [hash_of(one.token) for one in made]
+        (digest,) = {given for _, given in compared}
+        assert len(digest) == len(hash_of(""))
 
 
 def test_a_hash_is_no_token(tmp_path: Path) -> None:

@@ -61,7 +61,13 @@ ROBOTS = (
     ("Content-Usage: train-ai=n, ai-use=n, search=n", ALL),
     ("Content-Usage: train-ai=y", NONE),
     ("License: https://example.com/license.xml", BOTH),
+    ("RSL: search=yes, ai-input=no, ai-train=yes; https://example.com/r.xml", INPUT),
+    ("RSL: search=no, ai-input=no, ai-train=no; https://example.com/license.xml", ALL),
+    ("RSL: search=yes, ai-input=yes, ai-train=yes; https://example.com/free.xml", NONE),
+    ("TDM-Reservation: 1", BOTH),
+    ("TDM-Reservation: 0", NONE),
 )
+"""Of robots.txt; those of TDMRep are of tdmrep.json."""
 HEADERS = (
     ("Content-Usage: train-ai=n", TRAIN),
     ("Content-Usage: ai-use=n, search=y", INPUT),
@@ -105,7 +111,8 @@ def planted(robots: str, header: str, head: str, forbidden: frozenset[str], numb
     text = PROSE.format(word)
     body = f"<title>About {word}</title>{head}<h1>About {word}</h1><p>{text}<p>{text}"
     name, _, value = header.partition(": ")
-    columns = [f"robots.txt: {robots}"] if robots else []
+    file = "tdmrep.json" if robots.startswith("TDM") else "robots.txt"
+    columns = [f"{file}: {robots}"] if robots else []
     columns += [f"{name.lower()}: {value}"] if header else []
     sent = ((name.encode(), value.encode()),) if header else ()
     page = Fetched(url, body.encode(), headers=sent, updated="\n".join(columns) or None)

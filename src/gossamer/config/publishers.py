@@ -18,3 +18,13 @@ class PublishersConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=T
     searches), `ai-input` (tools for language models, Markdown, passages, llms.txt) and `ai-train`
     (the export of `documents`). Pages of fetch.own_hosts are never left out. Take a use out only
     if the publishers of all crawled pages have agreed to it."""
+    site_files: bool = True
+    """Once a day, request `/.well-known/tdmrep.json` from each host, and the RSL file on the host
+    that its robots.txt names, if robots.txt allows it. `false` saves these requests. Then pages
+    that are reserved only in tdmrep.json are handed out, and RSL files forbid all uses by AI,
+    whatever their terms are."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether hosts are asked for such files."""
+        return self.site_files and bool(self.obey)

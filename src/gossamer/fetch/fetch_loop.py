@@ -1,7 +1,8 @@
 """The loop of a fetch task: turns of the frontier become requests, and their results rows.
 
-A turn is one request to one host, for a page or a robots.txt. Each redirect of a robots.txt takes a
-turn of the host it leads to, while the host that the file belongs to waits for the verdict.
+A turn is one request to one host, for a page, a robots.txt or a wish file (`wish_files.py`). Each
+redirect of a robots.txt takes a turn of the host it leads to, while the host that the file belongs
+to waits for the verdict. Wish files are redirected within their host only.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gossamer.fetch.frontier import Frontier, Turn
 from gossamer.fetch.host_book import RobotsFile
 from gossamer.fetch.network.foreign_hosts import first_foreign_host
 from gossamer.fetch.politeness import Politeness
+from gossamer.fetch.wish_files import MAX_BYTES as MAX_WISH_BYTES
 from gossamer.rules.spellings import first_forbidden
 from gossamer.state import credible_times, pausing, stopping
 from gossamer.tables.outcomes import FAILED
@@ -67,6 +69,8 @@ class Hop(NamedTuple):
     origin: str
     url: str
     redirects: int
+    wish_file: str | None = None
+    """The URL of the wish file that is requested instead, before any redirect."""
 
     @property
     def owner(self) -> str:
@@ -105,7 +109,10 @@ class FetchLoop:
         away_days: float = inf,
         rules: RuleIndex | None = None,
         lease: PartLease | None = None,
+        wish_files: bool = False,
     ) -> None:
+        """`wish_files`: whether they are requested."""
+        self._reads_wish_files = wish_files
         self._root = root
         self._min_free_gb = min_free_gb
         self._away_s = away_days * credible_times.DAY_S
@@ -130,6 +137,8 @@ class FetchLoop:
         the one before. All have the page's URL as normal form."""
         self._next_hop: dict[str, Hop] = {}
         """By origin: the next request for its robots.txt on its own host."""
+        self._next_wish_hop: dict[str, Hop] = {}
+        """By origin: the next request for one of its wish files."""
         self._statements: dict[int, list[str]] = {}
         """By row: what robots.txt says about uses of a page that is requested, if anything."""
         self._refused: dict[str, Refusal] = {}
@@ -249,16 +258,15 @@ class FetchLoop:
 
     def _plan_turn(self, turn: Turn) -> Request | Hop | None:
         """The request of this turn; None if the page was recorded or put back without one."""
-        if turn.row < 0:
-            return self._hops[turn.row]
-        page = self._pages[turn.row]
-        url = self._moved.get(turn.row, [page.url])[-1]
+        return self._plan_page(turn, turn.row) if turn.row >= 0 else self._hops[turn.row]
+
+    def _plan_page(self, turn: Turn, row: int) -> Request | Hop | None:
+        page = self._pages[row]
+        url = self._moved.get(row, [page.url])[-1]
         if url.startswith(HAVE_ROBOTS) and self._obeys(turn.host):
             origin = origin_of(url)
             if (refused := self._refused.get(origin)) is not None:
-                self._record(
-                    turn.row, FetchResult(refused.outcome, _now_ms(), detail=refused.detail)
-                )
+                self._record(row, FetchResult(refused.outcome, _now_ms(), detail=refused.detail))
                 return None
             rules = self._book.robots(origin, _now_ms())
             if rules is None:
@@ -268,16 +276,35 @@ class FetchLoop:
             forbidden = first_forbidden(rules, self._config.agent, spellings)
             if forbidden is not None:
                 detail = None if forbidden == page.url else clip_detail(f"as {forbidden}")
-                self._record(turn.row, FetchResult("robots", _now_ms(), detail=detail))
+                self._record(row, FetchResult("robots", _now_ms(), detail=detail))
                 return None
-            if statements := rules.statements(self._config.agent, url):
-                self._statements[turn.row] = statements
             if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
                 self._frontier.put_back(turn)
                 return None
+            if (hop := self._wish_hop(turn.host, origin, rules)) is not None:
+                self._frontier.hold(turn.host)
+                return hop
+            if statements := self._said_about(url, rules):
+                self._statements[row] = statements
         config = self._config
         limits = config.max_body_bytes, config.max_file_bytes
         return Request(url, limits[0], page.etag, page.last_modified, limits[1], self._rules)
+
+    def _wish_hop(self, host: str, origin: str, rules: Robots) -> Hop | None:
+        """The request for a wish file that is needed before the next page of an origin, if any."""
+        if not self._reads_wish_files or host in self._own_hosts:
+            return None
+        if (hop := self._next_wish_hop.pop(origin, None)) is not None:
+            return hop
+        url = self._book.wish_files.due(self._config.agent, origin, rules, _now_ms())
+        return None if url is None else Hop(origin, url, 0, url)
+
+    def _said_about(self, url: str, rules: Robots) -> list[str]:
+        """What robots.txt and wish files say about uses of a page."""
+        said = rules.statements(self._config.agent, url)
+        return (
+            self._book.wish_files.statements(url, rules, said) if self._reads_wish_files else said
+        )
 
     def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
         """Pass an origin's Crawl-delay to the frontier; return whether it is too long."""
@@ -294,7 +321,8 @@ class FetchLoop:
     async def _fetch_turn(self, turn: Turn, planned: Request | Hop) -> None:
         try:
             if isinstance(planned, Hop):
-                answer = await self._fetchers.fetch(Request(planned.url, robots_txt.MAX_BYTES))
+                most = MAX_WISH_BYTES if planned.wish_file else robots_txt.MAX_BYTES
+                answer = await self._fetchers.fetch(Request(planned.url, most))
             else:
                 answer = await self._fetchers.fetch(planned)
                 refuse_type(planned, answer)  # of schemes whose fetchers know the type last
@@ -307,7 +335,10 @@ class FetchLoop:
             self._writer.add_hop(planned.url, answer)
             if self._hops.pop(turn.row, None) is None:
                 self._frontier.put_back(turn)
-            self._follow(planned, answer)
+            if planned.wish_file is None:
+                self._follow(planned, answer)
+            else:
+                self._follow_wish_hop(planned, planned.wish_file, answer)
         elif self._stays(turn.row, planned.url, answer):
             self._writer.add_hop(planned.url, answer)
             self._frontier.put_back(turn)
@@ -345,6 +376,18 @@ class FetchLoop:
             self._judge_robots_hop(hop, answer)
         self._frontier.release(hop.owner)
 
+    def _follow_wish_hop(self, hop: Hop, url: str, answer: FetchResult) -> None:
+        """Follow a redirect of a wish file if robots.txt allows it, or keep what was answered."""
+        target = answer.redirect_spelling or answer.redirect_url
+        rules = self._book.robots(hop.origin, _now_ms())
+        follows = answer.outcome == "redirect" and hop.redirects < robots_txt.MAX_REDIRECTS
+        stays = follows and target is not None and host_of(target) == hop.owner
+        if stays and target and rules is not None and rules.allows(self._config.agent, target):
+            self._next_wish_hop[hop.origin] = Hop(hop.origin, target, hop.redirects + 1, url)
+        else:
+            self._book.wish_files.keep(url, _status(answer), answer.body, _now_ms())
+        self._frontier.release(hop.owner)
+
     def _refuse_origin(self, hop: Hop, refusal: Refusal) -> None:
         """Record an unreachable origin's pages at once, instead of trying each of them."""
         self._refused[hop.origin] = refusal
@@ -369,8 +412,7 @@ class FetchLoop:
 
     def _judge_robots_hop(self, hop: Hop, answer: FetchResult) -> None:
         """Keep the robots.txt, or close its host for now if the file was not available."""
-        read = _is_reached(answer) and answer.outcome != "broken"
-        status = answer.http_status if read and answer.http_status else 0
+        status = _status(answer)
         rules = robots_txt.judge_robots_txt(status, answer.body)
         if rules is None:
             why = f"HTTP {status}" if status else answer.detail or answer.outcome
@@ -426,6 +468,12 @@ class FetchLoop:
 def _is_reached(answer: FetchResult) -> bool:
     spoke = answer.outcome != "broken" or answer.http_status is not None
     return spoke and answer.outcome not in NOT_REACHED
+
+
+def _status(answer: FetchResult) -> int:
+    """HTTP's status of an answer with a whole head; 0: there is none."""
+    read = _is_reached(answer) and answer.outcome != "broken"
+    return answer.http_status if read and answer.http_status else 0
 
 
 def _now_ms() -> int:

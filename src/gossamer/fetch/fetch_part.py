@@ -40,6 +40,8 @@ class FetchPart:
     """The folder for notes of files that were closed (gossamer.state.finished_files)."""
     filter_rules: RuleFile | None = None
     """None if no rule is about content types."""
+    wish_files: bool = False
+    """Whether to request tdmrep.json and RSL files."""
     run: str | None = None
     """The run that may fetch (fetch_lease.py); None on the embedded engine."""
     egress: frozenset[str] = frozenset()

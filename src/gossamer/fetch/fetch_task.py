@@ -83,6 +83,7 @@ async def _fetch_all(
             away_days=part.away_days,
             rules=None if part.filter_rules is None else index_of(part.filter_rules),
             lease=lease,
+            wish_files=part.wish_files,
         )
         try:
             await visits.run()

@@ -1,7 +1,7 @@
 """A fetch task's records of hosts, which it passes on to later rounds as rows of `hosts`.
 
-Each robots.txt is kept as bytes: `parse_robots_txt` caches the latest few thousand parsed files,
-and many hosts send the same file.
+Each robots.txt is kept as bytes, as are wish files (`wish_files.py`): `parse_robots_txt` caches the
+latest few thousand parsed files, and many hosts send the same file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from gossamer.fetch.wish_files import WishFiles
 from gossamer.storage import parquet
 from gossamer.tables import HOSTS
 from gossamer.tables.outcomes import FAILED, HEARD
@@ -71,6 +72,7 @@ class HostBook:
         self._records: dict[str, HostRecord] = {}
         self._robots: dict[str, RobotsFile] = {}
         self._robots_bytes = 0
+        self.wish_files = WishFiles()
 
     @classmethod
     def read(cls, paths: Sequence[str]) -> Self:
@@ -86,6 +88,7 @@ class HostBook:
         for kept in row["robots"] or ():
             file = RobotsFile(kept["fetched_ms"], kept["status"], kept["body"] or b"")
             self.keep_robots(kept["origin"], file)
+        self.wish_files.take(row.get("wish_files") or ())
         names = HostRecord.__dataclass_fields__.keys() & row.keys()
         self._records[row["host"]] = HostRecord(**{name: row[name] for name in names})
 
@@ -156,6 +159,7 @@ class HostBook:
         files: dict[str, list[dict[str, Any]]] = {}
         for origin, file in self._robots.items():
             files.setdefault(host_of(f"{origin}/"), []).append({"origin": origin} | file._asdict())
+        wish_files = self.wish_files.rows()
         rows = []
         for host in hosts:
             record = self._records.get(host.name)
@@ -166,6 +170,7 @@ class HostBook:
             row = {name: getattr(record, name) for name in HostRecord.__slots__}
             kept = files.get(host.name, [])
             row |= {"host": host.name, "robots": kept}
+            row |= {"wish_files": wish_files.get(host.name, [])}
             row |= {"sitemaps": _sitemaps_elsewhere(host.name, kept) if kept else record.sitemaps}
             row |= {"depth": depth if record.depth is None else record.depth}
             row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}

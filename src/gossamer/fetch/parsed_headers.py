@@ -13,8 +13,8 @@ There are three exceptions:
   * A Content-Type without parameters does not remove the charset from the same type.
   * A Content-Type that is not a media type is ignored.
 
-What robots.txt says about uses of a page (`web/publisher_wishes.py`) is kept as if it were a header
-named `robots.txt`. It is that of the last visit, also after a 304.
+What robots.txt and tdmrep.json say about uses of a page (`web/publisher_wishes.py`) is kept as if
+they were headers of these names. It is that of the last visit, also after a 304.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gossamer.web.publisher_wishes import HEADERS as WISHES
-from gossamer.web.publisher_wishes import ROBOTS_TXT, RSL_TYPE, condense
+from gossamer.web.publisher_wishes import RSL_TYPE, SITE_FILES, condense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,11 +50,11 @@ _TO_PAGES = re.compile(
     rb"canonical|alternate|amphtml|next|prev|" + re.escape(RSL_TYPE.encode()), re.IGNORECASE
 )
 MAX_STATEMENTS = 5
-"""Of robots.txt about the uses of a page."""
+"""Of files of the site about the uses of a page."""
 
 
 def parsed_headers(answer: FetchResult, statements: Sequence[str] = ()) -> str:
-    """Return the fields of an answer that parsers read, with the `statements` of robots.txt."""
+    """Return the fields of an answer that parsers read, with the `statements` of site files."""
     found = [
         (_NAMES[folded], value)
         for name, value in answer.headers
@@ -77,9 +77,9 @@ def update_headers(stored: str, not_modified: str) -> str:
     """Return the stored fields as those of a 304 update them."""
     stored_type = header_value(stored, CONTENT_TYPE) or ""
     sent = [line for line in _lines(not_modified) if not _is_default(line, stored_type)]
-    if not sent and header_value(stored, ROBOTS_TXT) is None:
+    if not sent and all(header_value(stored, name) is None for name in SITE_FILES):
         return stored
-    replaced = {ROBOTS_TXT, *map(_name, sent)}
+    replaced = {*SITE_FILES, *map(_name, sent)}
     kept = [line for line in _lines(stored) if _name(line) not in replaced]
     return "\n".join(sorted(kept + sent, key=_order))[:MAX_CHARS]
 

@@ -66,6 +66,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             away_days=work.config.update.away_days,
             notes=notes,
             filter_rules=_write_type_rules(work),
+            wish_files=work.config.publishers.reads_files,
         )
         host_files, groups = host_files_by_part(work), groups_by_part(work)
         with fetch_lease.hold(work.root, work.engine) as run_name:

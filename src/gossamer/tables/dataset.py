@@ -26,6 +26,11 @@ _ARROW: Mapping[str, pa.DataType] = {
             [("origin", "string"), ("fetched_ms", "int64"), ("status", "int32"), ("body", "binary")]
         )
     ),
+    "array<struct<url:string,again_ms:bigint,status:int,body:binary>>": pa.list_(
+        pa.struct(
+            [("url", "string"), ("again_ms", "int64"), ("status", "int32"), ("body", "binary")]
+        )
+    ),
     "array<struct<language:string,url:string>>": pa.list_(
         pa.struct([("language", pa.string()), ("url", pa.string())])
     ),

@@ -189,6 +189,13 @@ HOSTS = Dataset(
             "array<string>",
             "the sitemaps on other hosts that its robots.txt named when it was last read",
         ),
+        Column(
+            "wish_files",
+            "array<struct<url:string,again_ms:bigint,status:int,body:binary>>",
+            "its tdmrep.json and RSL file: when to request them again, the HTTP status (0: no "
+            "answer yet), the body of a 200 that says something",
+            added=True,
+        ),
         Column("crawl_delay_s", "double", "the delay that robots.txt requests"),
         Column("ready_ms", "long", "earliest time of the next contact"),
         Column("failures", "int", "failures in a row"),
@@ -200,7 +207,7 @@ HOSTS = Dataset(
         Column("outcome", "string", "outcome of the last contact"),
         Column("contacted_ms", "long", "when the last contact ended"),
         Column("latency_ms", "int", "duration of the last contact"),
-        Column("requests", "long", "requests in all rounds, including robots.txt"),
+        Column("requests", "long", "requests in all rounds, including robots.txt and wish files"),
         Column("pages", "long", "pages requested in all rounds, each counted once"),
         Column("bytes", "long", "size of all decoded bodies in all rounds"),
     ),

@@ -9,10 +9,13 @@ statement forbids a use, it is forbidden, as in draft-ietf-aipref-vocab-08 §5.1
     Content-Usage    draft-ietf-aipref-attach-05: a path and a structured dictionary (RFC 9651)
                      `train-ai=n, ai-use=n, search=y` in a group of robots.txt, or as a header
     tdm-reservation  TDMRep (W3C community group): 1 reserves text and data mining, 0 does not; a
-                     header or meta element. `tdm-policy` names the terms, and is kept beside it
+                     header, a meta element or a rule of tdmrep.json (`tdmrep.py`). `tdm-policy`
+                     names the terms, and is kept beside it
     License          RSL 1.0: a record of robots.txt, a link of the type application/rsl+xml in the
-                     header Link or in the page, or a script of this type. Its terms are not read,
-                     so both uses by AI count as forbidden: most of such files ask for a contract
+                     header Link or in the page, or a script of this type. Terms that are not read
+                     count as a reservation of both uses by AI: most such files ask for a contract
+    RSL              the terms for this page in a file that was read (`rsl.py`), and its URL;
+                     links to that file have no further effect
     noai, noimageai  directives in robots meta elements and X-Robots-Tag, without a standard. noai
                      forbids both uses by AI; noimageai is about images, of which we hand out none
 
@@ -37,7 +40,11 @@ USES: Final = (SEARCH, AI_INPUT, AI_TRAIN)
 BOTH_BY_AI: Final = (AI_INPUT, AI_TRAIN)
 
 ROBOTS_TXT: Final = "robots.txt"
-"""The name under which the statements of robots.txt are kept among the headers of a response."""
+"""The name under which the statements of robots.txt are kept among the headers of a response, with
+those of the RSL file that it names."""
+TDMREP: Final = "tdmrep.json"
+"""The name of those of /.well-known/tdmrep.json."""
+SITE_FILES: Final = (ROBOTS_TXT, TDMREP)
 HEADERS: Final = ("content-signal", "content-usage", "tdm-policy", "tdm-reservation")
 """Headers that are statements. Links and X-Robots-Tag also have other contents."""
 META_NAMES: Final = frozenset(HEADERS)
@@ -70,6 +77,8 @@ _USAGE_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("ai", "tdm"), BOTH_BY_AI),
 }
 _FORBIDDEN = re.compile(r"(?<![\w.*-])([\w-]+)[ \t]*+=[ \t]*+\"?no?(?![\w-])", re.IGNORECASE)
+_BEFORE_URL: Final = "; "
+"""Between the terms and the URL in the value of an RSL statement."""
 _YES_OR_NO: Final[Mapping[str, bool]] = {"y": True, "yes": True, "n": False, "no": False}
 _SIGNAL = re.compile(
     r"(?<![\w-])(search|ai[-_]input|ai[-_]train)[ \t]*+=[ \t]*+\"?(yes|no|y|n)(?![\w-])",
@@ -115,15 +124,31 @@ def said(line: str) -> dict[str, bool]:
             return read_content_usage(value)
         case "tdm-reservation":
             return read_tdm_reservation(value)
+        case "rsl":
+            return read_content_signal(value.partition(_BEFORE_URL)[0])
         case "license" | "robots" | "x-robots-tag" if value != "noimageai":
             return dict.fromkeys(BOTH_BY_AI, False)
     return {}
 
 
+def rsl_statement(uses: Mapping[str, bool], url: str) -> str:
+    """Return the statement about a page in the RSL file at `url`, which robots.txt names."""
+    judged = (encode(uses) or "").replace(" ", ", ")
+    return statement(ROBOTS_TXT, "RSL", f"{judged}{_BEFORE_URL}{url}")
+
+
 def judge(statements: Iterable[str]) -> dict[str, bool]:
-    """Return the uses about which something is said, and whether all statements allow them."""
+    """Return the uses about which something is said, and whether all statements allow them.
+
+    A link to an RSL file says nothing beside the terms of the same file.
+    """
+    lines = list(statements)
+    parts = [line.partition(" ")[2].partition(": ") for line in lines]
+    read = {value.partition(_BEFORE_URL)[2] for field, _, value in parts if field == "RSL"}
     judged: dict[str, bool] = {}
-    for line in statements:
+    for line, (field, _, value) in zip(lines, parts, strict=True):
+        if field == "License" and value in read:
+            continue
         for use, allowed in said(line).items():
             judged[use] = judged.get(use, True) and allowed
     return {use: judged[use] for use in USES if use in judged}
@@ -155,9 +180,13 @@ def condense(statements: Sequence[str], most: int) -> Sequence[str]:
 
 
 def header_statements(headers: Mapping[str, str]) -> list[str]:
-    """Return the statements in robots.txt and headers, by the lower-case names of headers."""
-    lines = headers.get(ROBOTS_TXT, "").split("\n")
-    found = [f"{ROBOTS_TXT} {line}" for line in lines if line]
+    """Return the statements in files of the site and in headers, by lower-case names of headers."""
+    found = [
+        f"{name} {line}"
+        for name in SITE_FILES
+        for line in headers.get(name, "").split("\n")
+        if line
+    ]
     found += [statement("header", name, headers[name]) for name in HEADERS if name in headers]
     return found
 

@@ -110,11 +110,12 @@ class Robots:
     __slots__ = (
         "_delays_s",
         "_groups",
-        "_licenses",
+        "_license_statements",
         "_preferences",
         "_rules",
         "_sitemaps",
         "_uses",
+        "licenses",
     )
 
     def __init__(
@@ -129,7 +130,8 @@ class Robots:
         self._delays_s = delays_s
         self._sitemaps = tuple(sitemaps)
         self._preferences = preferences or {}
-        self._licenses = [statement(ROBOTS_TXT, "License", url) for url in licenses]
+        self.licenses = tuple(licenses)
+        self._license_statements = [self.license_statement(url) for url in self.licenses]
         self._uses: dict[str, Preferences] = {}  # as `_rules`
         self._rules: dict[str, Rules] = {}  # by agent, built on first use; usually one
 
@@ -148,14 +150,19 @@ class Robots:
     def statements(self, agent: str, url: str) -> list[str]:
         """What the file says `agent` about uses of the page at an absolute URL of this host."""
         if not self._preferences:
-            return self._licenses
+            return self._license_statements
         name = self._name(agent)
         uses = self._uses.get(name)
         if uses is None:
             given = self._preferences
             lines = chain(given.get("", ()), given.get(name, ()))
             uses = self._uses[name] = Preferences(list(lines))
-        return [*uses.about(url), *self._licenses]
+        return [*uses.about(url), *self._license_statements]
+
+    @staticmethod
+    def license_statement(url: str) -> str:
+        """The statement about every page that names the RSL file at `url`."""
+        return statement(ROBOTS_TXT, "License", url)
 
     @property
     def sitemaps(self) -> list[str]:

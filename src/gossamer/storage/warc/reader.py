@@ -13,7 +13,7 @@ from isal import isal_zlib
 
 from gossamer.storage import opening
 from gossamer.storage.warc.records import GZIP
-from gossamer.web.publisher_wishes import ROBOTS_TXT
+from gossamer.web.publisher_wishes import SITE_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16 << 10  # decompressed per call
 HEAD_END = b"\r\n\r\n"
-_LINE_WISE = frozenset(("x-robots-tag", ROBOTS_TXT))
+_LINE_WISE = frozenset(("x-robots-tag", *SITE_FILES))
 HEAD_BYTES = 8 << 10
 """More than the header of a record has, unless its URL is very long."""
 
@@ -145,7 +145,7 @@ def header_values(lines: Iterable[str]) -> dict[str, str]:
     """Return header fields by lower-case name, repeats joined by commas (RFC 9110 §5.3).
 
     Those of X-Robots-Tag are joined by line ends: an agent's name is valid to the end of its field.
-    So are the statements of robots.txt, which are kept among the headers.
+    So are the statements of a site's files, which are kept among the headers.
     """
     headers: dict[str, str] = {}
     for line in lines:
