@@ -390,7 +390,7 @@ def test_the_step_commits_what_its_tasks_wrote(server: Loopback, tmp_path: Path)
     assert (report.step, report.round) == ("fetch", ROUND)
     assert report.counts == {"ok": 1, "not_found": 1}
     assert sum(file.rows for file in work.store.files("responses", ROUND)) == 2
-    assert sum(file.rows for file in work.store.files("warc", ROUND)) == 6  # with robots.txt and tdmrep.json
+    assert sum(file.rows for file in work.store.files("warc", ROUND)) == 6  # with wish files
     assert work.round == ROUND
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -99,6 +101,39 @@ def test_errors_are_told_to_the_model(address: str) -> None:
     answer = asked(address, use, "auto")
     assert answer.is_error
     assert "noarchive" in answer.content[0].text
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(address: str, mode: str) -> None:
+    async def use(client: Any) -> Any:
+        with pytest.raises(sdk.MCPError, match="Unknown tool: 'shell'") as raised:
+            await client.call_tool("shell", {})
+        return raised.value.code
+
+    assert asked(address, use, mode) == -32602
+
+
+@pytest.mark.parametrize("around", ["{}", "  {}", "{}  ", "\t{}\t"])
+def test_white_space_around_the_value_of_a_header_is_no_part_of_it(
+    address: str, around: str
+) -> None:
+    """RFC 9110, section 5.5. The revision 2026-07-28 compares headers with the body."""
+    meta = {f"io.modelcontextprotocol/{name}": {} for name in ("clientInfo", "clientCapabilities")}
+    meta["io.modelcontextprotocol/clientInfo"] = {"name": "test", "version": "1"}
+    meta |= {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}  # type: ignore[dict-item]
+    call = {"name": "sites", "arguments": {}, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    body = json.dumps(message).encode()
+    headers = HEADERS | {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call"}
+    headers |= {"host": "localhost", "connection": "close", "content-length": str(len(body))}
+    lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    lines += [f"Mcp-Name:{around.format('sites')}", "\r\n"]
+    url = urlsplit(address)
+    with socket.create_connection((url.hostname or "", url.port or 0), 60) as connection:
+        connection.sendall("\r\n".join(lines).encode() + body)
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b'"isError":true' not in answer
 
 
 def post(address: str, **headers: str) -> httpx.Response:

@@ -10,8 +10,8 @@ The life of one URL:
      heap until it may be contacted.
   3. Its host's turn comes. If the origin's robots.txt was not read within the last day, this turn
      is used to fetch it, and the URL is put back. Each redirect of a robots.txt takes a turn of
-     the host it leads to. `host_book.py` keeps the file for this round and later ones. Then the same
-     happens with the files in which the host speaks about uses of its pages (`wish_files.py`).
+     the host it leads to. `host_book.py` keeps the file for this round and later ones. Then the
+     same happens with files in which the host speaks about uses of its pages (`wish_files.py`).
   4. The URL's own turn comes (`fetch_loop.py`). `robots_txt.py` may forbid it, which takes no
      request. `scheme_fetchers.py` chooses the fetcher for its scheme: `http/fetcher.py`,
      `file_fetcher.py` or a plugin. Fetchers are bounded and connect only to addresses that

@@ -35,6 +35,7 @@ def make_server(toolbox: Toolbox, client: Callable[[Any], str] = lambda _: ANYBO
     try:
         import mcp_types as types
         from mcp.server import Server
+        from mcp.shared.exceptions import MCPError
     except ImportError:
         raise UsageError(
             "mcp", "the SDK of the Model Context Protocol is missing", REMEDY
@@ -54,7 +55,11 @@ def make_server(toolbox: Toolbox, client: Callable[[Any], str] = lambda _: ANYBO
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed)
 
+    names = {tool.name for tool in TOOLS}
+
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in names:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:100]!r}")
         try:
             answer = await toolbox.call(params.name, params.arguments, client(context))
         except ToolError as error:

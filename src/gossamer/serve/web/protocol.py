@@ -7,6 +7,8 @@ Facts (uvicorn 0.54)
     some 10 kB for each, and reads more after each response: pipelined requests queue up without
     bound.
   * It waits without limit for a client to read a response.
+  * httptools leaves white space at the end of a header's value, which is no part of it (RFC 9110,
+    section 5.5).
 """
 
 from __future__ import annotations
@@ -186,6 +188,9 @@ class Bounded(HttpToolsProtocol):
         super().on_message_begin()
         self._in_body = False
         self._await_request()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value.rstrip(b" \t"))
 
     def on_headers_complete(self) -> None:
         self._in_body = True
