@@ -1,9 +1,12 @@
 """What does a visitor notice while others attack the search with expensive queries?
 
-    python bench/attacks.py [--documents 30_000] [--seconds 8] [--attacks 4] [--folder FOLDER]
+    python bench/attacks.py [--documents 30_000] [--seconds 8] [--attacks 4] [--doors 7]
+        [--folder FOLDER]
 
 The documents are those of corpus.py. Their crawl is created in FOLDER, unless it is there already,
 and left there for the next run.
+
+The doors for programs (door_requests.py) are attacked, too, on a crawl of a manual.
 
 First, each of the expensive QUERIES of 1,000 characters is searched in this process, and its CPU
 time is compared with the mean of the queries that serve.py draws, which visitors send.
@@ -28,7 +31,8 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
-from itertools import cycle, pairwise
+from functools import partial
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,10 +41,11 @@ from urllib.parse import quote, urlsplit
 import pyarrow.parquet as pq
 import uvloop
 from corpus import CorpusOptions, crawl, requested_documents
+from door_requests import DOORS, Ask, crawl_changing_manual, door_requests
 from harness import report
 from rich.console import Console
 from rich.table import Table
-from serve import REQUEST, ask, percent, queries, serving
+from serve import ask, percent, queries, serving
 
 from gossamer import dedup, index
 from gossamer.api.crawl import Crawl
@@ -50,6 +55,7 @@ from gossamer.search.messages import Question
 from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from serve import Connection
@@ -120,43 +126,45 @@ def expensive_queries(words: Sequence[str]) -> dict[str, str]:
 
 
 class Attack(NamedTuple):
-    """WORKERS connections that request `paths` at up to `per_s` per second together.
+    """WORKERS connections that send `requests` at up to `per_s` per second together.
 
     Each sends `ahead` requests at once.
     """
 
     per_s: int
-    paths: Callable[[Sequence[str]], Sequence[str]]
+    requests: Callable[[Sequence[str], Sequence[str]], Sequence[Ask]]
+    """Given frequent words, and URLs."""
     ahead: int = 1
     workers: int = WORKERS
 
 
-def _distinct(words: Sequence[str]) -> list[str]:
+def _distinct(words: Sequence[str], _urls: Sequence[str]) -> list[Ask]:
     draw = random.Random(1)  # noqa: S311  # reproducible
-    return [f"/search?q={quote(' '.join(draw.sample(words, 2)))}" for _ in range(10_000)]
+    return [Ask(f"/search?q={quote(' '.join(draw.sample(words, 2)))}") for _ in range(10_000)]
 
 
-def _expensive(words: Sequence[str]) -> list[str]:
+def _expensive(words: Sequence[str], _urls: Sequence[str]) -> list[Ask]:
     """Each time another query: what is different at its end is cut off."""
     made = [*expensive_queries(words).values()]
-    return [f"/search?q={quote(f'{number} {each}')}" for number in range(50) for each in made]
+    return [Ask(f"/search?q={quote(f'{number} {each}')}") for number in range(50) for each in made]
+
+
+def _same(words: Sequence[str], _urls: Sequence[str]) -> list[Ask]:
+    return [Ask(f"/search?q={words[0]}")]
 
 
 ATTACKS = {
     "different searches": Attack(200, _distinct),
     "expensive searches": Attack(50, _expensive),
-    "one search, pipelined": Attack(
-        4 * PIPELINED, lambda words: [f"/search?q={words[0]}"], PIPELINED, 4
-    ),
-    "one search, pipelined on many connections": Attack(
-        4 * PIPELINED, lambda words: [f"/search?q={words[0]}"], 200, 250
-    ),
+    "one search, pipelined": Attack(4 * PIPELINED, _same, PIPELINED, 4),
+    "one search, pipelined on many connections": Attack(4 * PIPELINED, _same, 200, 250),
 }
+ON_DOORS = {name: Attack(per_s, partial(door_requests, name)) for name, (per_s, _) in DOORS.items()}
 
 
-async def attack(url: str, chosen: Attack, seconds: float, words: Sequence[str]) -> None:
+async def attack(url: str, chosen: Attack, seconds: float, asks: Sequence[Ask]) -> None:
     parts, ends_s = urlsplit(url), time.monotonic() + seconds
-    paths = cycle(chosen.paths(words))
+    requests = cycle(asks)
 
     async def send(number: int) -> None:
         source = (ATTACKERS[number % len(ATTACKERS)], 0)
@@ -166,7 +174,7 @@ async def attack(url: str, chosen: Attack, seconds: float, words: Sequence[str])
         discarding = asyncio.create_task(_discard(reader))
         try:
             while time.monotonic() < ends_s and not discarding.done():
-                writer.write(_request(next(paths), str(parts.hostname)) * chosen.ahead)
+                writer.write(next(requests).encode(str(parts.hostname)) * chosen.ahead)
                 async with asyncio.timeout(PATIENCE_S):
                     await writer.drain()
                 await asyncio.sleep(chosen.workers * chosen.ahead / chosen.per_s)
@@ -181,10 +189,6 @@ async def attack(url: str, chosen: Attack, seconds: float, words: Sequence[str])
             await asyncio.sleep(0.1)
 
     await asyncio.gather(*map(worker, range(chosen.workers)))
-
-
-def _request(path: str, host: str) -> bytes:
-    return REQUEST.replace("/api/v1/search?q={}", path).format(host).encode()
 
 
 async def _discard(reader: asyncio.StreamReader) -> None:
@@ -223,14 +227,16 @@ async def visit(url: str, asked: Sequence[str]) -> tuple[list[float], Counter[st
     return took, outcomes
 
 
-def measure_attack(folder: Path, name: str, seconds: float, drawn: Sequence[str]) -> list[str]:
+def measure_attack(
+    folder: Path, name: str, seconds: float, drawn: Sequence[str], per_s: int
+) -> list[str]:
     """Run an attack and return its row of the table; the last cell is the ratio."""
     count = int(seconds * PER_S)
     server, url = serving(folder)
     try:
         uvloop.run(visit(url, drawn[2 * count :]))  # warm up files and processes
         alone, _ = uvloop.run(visit(url, drawn[:count]))
-        command = [sys.executable, __file__, "--folder", str(folder.parent), "--attack", name]
+        command = [sys.executable, __file__, "--folder", str(folder), "--attack", name]
         attackers = subprocess.Popen(
             [*command, "--url", url, "--seconds", str(seconds + 1)], stdout=subprocess.PIPE
         )
@@ -245,7 +251,7 @@ def measure_attack(folder: Path, name: str, seconds: float, drawn: Sequence[str]
     answers = ", ".join(f"{count} {what}" for what, count in outcomes.items())
     cells = [f"{percent(alone, share):.1f} → {percent(beside, share):.1f}" for share in (0.5, 0.99)]
     ratio = percent(beside, 0.99) / percent(alone, 0.99)
-    return [name, f"{ATTACKS[name].per_s}/s", answers, *cells, f"{ratio:.1f}"]
+    return [name, f"{per_s}/s", answers, *cells, f"{ratio:.1f}"]
 
 
 def measure_costs(work: Workspace, words: Sequence[str], drawn: Sequence[str]) -> dict[str, float]:
@@ -275,17 +281,36 @@ def frequent_words(work: Workspace) -> list[str]:
     return [word for word, _ in found.most_common(400)]
 
 
-def measure(folder: Path, seconds: float, attacks: int) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 150)
+def urls_of(work: Workspace) -> list[str]:
+    """Some pages of the crawl, the same on each run."""
+    rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["url", "outcome"])
+    return sorted({row["url"] for row in rows.to_pylist() if row["outcome"] == "parsed"})[:5_000]
+
+
+def attacked(folder: Path, seconds: float, attacks: dict[str, Attack]) -> list[list[str]]:
     work = Crawl.open(str(folder)).work
     drawn = queries(work.paths("documents")[0], int(seconds * PER_S) * 2 + 50)
-    costs = measure_costs(work, frequent_words(work), drawn)
+    return [
+        measure_attack(folder, name, seconds, drawn, each.per_s) for name, each in attacks.items()
+    ]
+
+
+def first(attacks: dict[str, Attack], count: int) -> dict[str, Attack]:
+    return dict(islice(attacks.items(), count))
+
+
+def measure(searched: Path, manual: Path, options: argparse.Namespace) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    work = Crawl.open(str(searched)).work
+    drawn = queries(work.paths("documents")[0], int(options.seconds * PER_S) * 2 + 50)
+    costs = measure_costs(work, frequent_words(work), drawn) if options.attacks else {"": 0.0}
     table = Table("1,000 characters of", "× the CPU time of a usual query")
     for name in sorted(costs, key=costs.__getitem__, reverse=True):
         table.add_row(name, f"{costs[name]:.1f}")
     console.print(table)
     table = Table("attack", "at most", "the visitor's answers", "p50 ms", "p99 ms", "p99 ratio")
-    rows = [measure_attack(folder, name, seconds, drawn) for name in list(ATTACKS)[:attacks]]
+    rows = attacked(searched, options.seconds, first(ATTACKS, options.attacks))
+    rows += attacked(manual, options.seconds, first(ON_DOORS, options.doors))
     for row in rows:
         table.add_row(*row)
     console.print(table)
@@ -294,26 +319,32 @@ def measure(folder: Path, seconds: float, attacks: int) -> None:
 
 
 def main() -> None:
-    parser = CorpusOptions(__doc__, documents=(30_000, 200), seconds=(8.0, 0.2), attacks=(4, 1))
+    parser = CorpusOptions(
+        __doc__, documents=(30_000, 200), seconds=(8.0, 0.2), attacks=(4, 1), doors=(7, 1)
+    )
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--attack", help="for the process of the attackers")
     parser.add_argument("--url", help="for the process of the attackers")
     options = parser.read()
     if options.attack:
         os.nice(19)
-        words = frequent_words(Crawl.open(str(options.folder / "crawl")).work)
+        work = Crawl.open(str(options.folder)).work
+        chosen = (ATTACKS | ON_DOORS)[options.attack]
+        asks = chosen.requests(frequent_words(work), urls_of(work))
         print(json.dumps("ready"), flush=True)
         with suppress(TimeoutError):
-            uvloop.run(attack(options.url, ATTACKS[options.attack], options.seconds, words))
+            uvloop.run(attack(options.url, chosen, options.seconds, asks))
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(options.folder or scratch, "crawl")
-        if not folder.exists():
+        searched, manual = (Path(options.folder or scratch, name) for name in ("crawl", "manual"))
+        if not searched.exists():
             with Engine(EngineConfig()) as engine:
-                work = crawl(folder, requested_documents(options), engine, SETTINGS).work
+                work = crawl(searched, requested_documents(options), engine, SETTINGS).work
                 dedup.run(work)
                 index.run(work)
-        measure(folder, options.seconds, options.attacks)
+        if not manual.exists():
+            crawl_changing_manual(manual, options)
+        measure(searched, manual, options)
 
 
 if __name__ == "__main__":

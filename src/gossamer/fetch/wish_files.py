@@ -70,8 +70,9 @@ class WishFiles:
 
     def due(self, agent: str, origin: str, rules: Robots, now_ms: int) -> str | None:
         """Return the URL of a file of this origin that has to be requested now, if there is one."""
-        rsl = rsl_file(origin, rules)
-        wanted = (f"{origin}{tdmrep.PATH}", *(() if rsl is None else (rsl[1],)))
+        wanted = [f"{origin}{tdmrep.PATH}"]
+        if (named := rsl_file(origin, rules)) is not None:
+            wanted.append(named[1])
         for url in wanted:
             file = self._files.get(url)
             is_fresh = file is not None and 0 < file.again_ms - now_ms <= _kept_ms(file.status)
