@@ -118,9 +118,10 @@ def test_white_space_around_the_value_of_a_header_is_no_part_of_it(
     address: str, around: str
 ) -> None:
     """RFC 9110, section 5.5. The revision 2026-07-28 compares headers with the body."""
-    meta = {f"io.modelcontextprotocol/{name}": {} for name in ("clientInfo", "clientCapabilities")}
-    meta["io.modelcontextprotocol/clientInfo"] = {"name": "test", "version": "1"}
-    meta |= {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}  # type: ignore[dict-item]
+    prefix = "io.modelcontextprotocol/"
+    meta: dict[str, object] = {f"{prefix}protocolVersion": "2026-07-28"}
+    meta |= {f"{prefix}clientInfo": {"name": "test", "version": "1"}}
+    meta |= {f"{prefix}clientCapabilities": {}}
     call = {"name": "sites", "arguments": {}, "_meta": meta}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     body = json.dumps(message).encode()
