@@ -82,6 +82,21 @@ STARTING = (
 )
 
 
+IN_MEMORY, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30  # noqa: S108  # pytest makes folders of its own
+
+
+def pytest_configure() -> None:
+    """Keep the folders of tests in memory, if there is enough for files.
+
+    Crawls sync hundreds of small files. To make, sync and delete one takes a disk 14 ms, and 0.7 ms
+    of processor time; memory 0.1 and 0.04 ms.
+    """
+    if IN_MEMORY.is_dir():
+        found = os.statvfs(IN_MEMORY)
+        if found.f_bavail * found.f_frsize >= ENOUGH_BYTES and not found.f_flag & os.ST_NOEXEC:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     with pause_collections():
