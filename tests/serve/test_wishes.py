@@ -35,7 +35,7 @@ from tests.support.stored_rounds import Fetched
 from tests.support.stored_web import store_and_parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import httpx
 
@@ -135,6 +135,10 @@ def all_planted() -> list[Planted]:
 
 
 PAGES = all_planted()
+SOME_AND_ALL = pytest.mark.parametrize(
+    "pages", [PAGES[::4], pytest.param(PAGES, marks=pytest.mark.slow)], ids=["some", "all"]
+)
+"""For doors that are asked for each page, and render it."""
 
 
 @pytest.fixture(scope="module")
@@ -151,9 +155,9 @@ def client(work: Workspace) -> Iterator[httpx.Client]:
         yield opened
 
 
-def allowed(*uses: str) -> set[str]:
+def allowed(*uses: str, pages: Sequence[Planted] = PAGES) -> set[str]:
     """The words of the pages that do not forbid any of these uses."""
-    return {page.word for page in PAGES if page.forbidden.isdisjoint(uses)}
+    return {page.word for page in pages if page.forbidden.isdisjoint(uses)}
 
 
 def words_in(text: str) -> set[str]:
@@ -234,14 +238,15 @@ def test_the_filter_finds_what_publishers_say(work: Workspace) -> None:
     assert found(f"site:{SITE} wish:nothing=no") == set()
 
 
-def test_documents_leave_out_ai_input_no(client: httpx.Client) -> None:
+@SOME_AND_ALL
+def test_documents_leave_out_ai_input_no(client: httpx.Client, pages: Sequence[Planted]) -> None:
     statuses = {
         page.word: client.get("/api/v1/document", params={"url": page.url, "format": form})
-        for page in PAGES
+        for page in pages
         for form in ("json", "markdown")
     }
     assert {word for word, answer in statuses.items() if answer.status_code == 200} == allowed(
-        AI_INPUT
+        AI_INPUT, pages=pages
     )
     refused = [answer for answer in statuses.values() if answer.status_code != 200]
     assert {answer.status_code for answer in refused} == {403}
@@ -251,12 +256,13 @@ def test_documents_leave_out_ai_input_no(client: httpx.Client) -> None:
     assert words_in(listed) == allowed(AI_INPUT, SEARCH)
 
 
-def test_chat_front_ends_get_no_ai_input_no(client: httpx.Client) -> None:
+@SOME_AND_ALL
+def test_chat_front_ends_get_no_ai_input_no(client: httpx.Client, pages: Sequence[Planted]) -> None:
     found = set[str]()
-    for page in PAGES:
+    for page in pages:
         answer = client.post("/open-webui", json={"query": page.word, "count": 3})
         found |= words_in(answer.text)
-    assert found == allowed(AI_INPUT, SEARCH)
+    assert found == allowed(AI_INPUT, SEARCH, pages=pages)
     answer = client.post(
         "/open-webui", json={"query": f"site:{SITE} OR {PAGES[0].word}", "count": 9}
     )
@@ -271,14 +277,15 @@ def test_exports_of_documents_leave_out_ai_input_no(work: Workspace) -> None:
         assert words_in(text) == allowed(AI_INPUT, SEARCH), what
 
 
-def test_tools_leave_out_ai_input_no(work: Workspace) -> None:
-    fetched = call(work, *(("fetch", {"url": page.url}) for page in PAGES))
+@SOME_AND_ALL
+def test_tools_leave_out_ai_input_no(work: Workspace, pages: Sequence[Planted]) -> None:
+    fetched = call(work, *(("fetch", {"url": page.url}) for page in pages))
     assert {
-        page.word for page, answer in zip(PAGES, fetched, strict=True) if PROSE[:40] in answer
-    } == allowed(AI_INPUT)
-    searched = call(work, *(("search", {"query": page.word, "count": 5}) for page in PAGES))
-    assert set().union(*map(words_in, searched)) == allowed(AI_INPUT, SEARCH)
-    some = PAGES[::8]  # each answer has twenty pages, which are rendered
+        page.word for page, answer in zip(pages, fetched, strict=True) if PROSE[:40] in answer
+    } == allowed(AI_INPUT, pages=pages)
+    searched = call(work, *(("search", {"query": page.word, "count": 5}) for page in pages))
+    assert set().union(*map(words_in, searched)) == allowed(AI_INPUT, SEARCH, pages=pages)
+    some = pages[::8]  # each answer has twenty pages, which are rendered
     related = call(work, *(("related", {"url": page.url, "count": MAX_COUNT}) for page in some))
     leaked = set().union(*(words_in(answer) for answer in related)) - allowed(AI_INPUT, SEARCH)
     assert not leaked
