@@ -164,3 +164,70 @@ def test_the_order_of_versions(work: Workspace) -> None:
     found = rows.select("version", versions.recency_key(F.col("version")).alias("at")).collect()
     placed = {row["version"]: row["at"] for row in found}
     assert sorted(ordered, key=placed.__getitem__) == ordered
+
+
+def proven(work: Workspace, *pairs: tuple[int, str | None, float | None]) -> int:
+    """How many pages are proven: counts of pairs of a version, their newer titles and estimates."""
+    rows = [
+        ("family", "1", f"{n}/{at}", f"new/{n}/{at}", "a", title, estimate)
+        for n, (count, title, estimate) in enumerate(pairs)
+        for at in range(count)
+    ]
+    ddl = "family string, version string, one string, other string, one_title string"
+    ddl += ", other_title string, estimate double"
+    compared = work.engine.spark.createDataFrame(rows, ddl)
+    found = versions.proven_versions(compared).collect()
+    assert all(row.survivor == f"new/{row.url}" for row in found)
+    return len(found)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "yielding"),
+    [
+        ([(5, "a", 0.3)], 5),
+        ([(4, "a", 0.9)], 0),
+        ([(5, "a", 0.29)], 0),
+        ([(5, "a", None)], 0),
+        ([(4, "a", None), (1, "a", 0.3)], 5),
+        ([(6, "a", 0.5), (4, "b", 0.1)], 6),
+        ([(5, "a", 0.5), (5, "b", 0.1)], 0),
+        ([(6, "a", 0.5), (4, "b", 0.3)], 10),
+        ([(6, "a", 0.5), (4, "a", 0.1)], 10),
+        ([(5, "b", 0.5), (5, None, 0.5)], 0),
+    ],
+)
+def test_pages_of_proven_versions_yield(
+    work: Workspace, pairs: list[tuple[int, str | None, float | None]], yielding: int
+) -> None:
+    """Six in ten pages, and five at least, have equal titles, and no text that is known differs."""
+    assert proven(work, *pairs) == yielding
+
+
+@pytest.mark.parametrize(("places", "are_versions"), [(40, True), (41, False)])
+def test_many_whole_numbers_are_things(work: Workspace, places: int, are_versions: bool) -> None:
+    assert versions.MAX_WHOLE == 40
+    rows = [(f"http://a.example/{n}/x", 1, "a.example", "t") for n in range(1, places + 1)]
+    fit = work.engine.spark.createDataFrame(
+        rows, "url string, round long, scope string, title string"
+    )
+    found = versions.version_counterparts(fit).collect()
+    assert len(found) == (places - 1 if are_versions else 0)
+    assert {row.other for row in found} <= {f"http://a.example/{places}/x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_versioned"),
+    [
+        ("1.0/x", True),
+        ("1.0", False),
+        ("a/b/c/d/e/f/g/1.0/x", True),
+        ("a/b/c/d/e/f/g/h/1.0/x", False),
+        ("2024/x", False),
+        ("1899/x", True),
+    ],
+)
+def test_which_segment_may_be_a_version(work: Workspace, path: str, is_versioned: bool) -> None:
+    rows = [(f"http://a.example/{path}", "a.example")]
+    pages = work.engine.spark.createDataFrame(rows, "url string, scope string")
+    ((found,),) = versions.add_families(pages).select("families").collect()
+    assert (found is not None) is is_versioned

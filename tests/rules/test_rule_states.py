@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as F
 
 from gossamer.rules.url_rules import fingerprints, forms, rule_states
 from gossamer.rules.url_rules.rule_states import (
@@ -16,6 +17,10 @@ from gossamer.rules.url_rules.rule_states import (
     TRIAL,
 )
 from gossamer.tables import URL_RULES
+from tests.support.rows import by_url, frame, put
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
 
 EVIDENCE = 15
 ROUND = 7
@@ -188,3 +193,116 @@ def test_a_rule_that_changes_its_use_is_not_settled(
 ) -> None:
     found = merged(state=before, target="", settled=settled, new_contradictions=contradicted)
     assert found["settled"] is expected
+
+
+def put_rule(rule_: str, section: str, state: str, contents: int, **more: Any) -> dict[str, Any]:
+    row = {"host": "a.test", "kind": forms.SLASH, "name": "", "target": "without", "settled": True}
+    content = bytes(fingerprints.BYTES * contents)
+    return row | {"rule": rule_, "section": section, "state": state, "contents": content} | more
+
+
+ENOUGH = 15
+WHOLE = put_rule("whole", forms.WHOLE_HOST, LEARNING, ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("whole", "section", "becomes"),
+    [
+        ({}, {}, (ACTIVE, False)),
+        ({"state": ACTIVE}, {"state": TRIAL}, (ACTIVE, True)),
+        ({"state": TRIAL}, {}, (LEARNING, True)),
+        ({"state": CONTRADICTED}, {}, (LEARNING, True)),
+        ({"contents": bytes(fingerprints.BYTES * ENOUGH - 1)}, {}, (LEARNING, True)),
+        ({"target": "with"}, {}, (LEARNING, True)),
+        ({"kind": forms.CASE}, {}, (LEARNING, True)),
+        ({"name": "x"}, {}, (LEARNING, True)),
+        ({"host": "b.test"}, {}, (LEARNING, True)),
+        ({}, {"contents": bytes(fingerprints.BYTES * 5 - 1)}, (LEARNING, True)),
+        ({}, {"state": CONTRADICTED}, (CONTRADICTED, True)),
+        ({}, {"state": DISABLED}, (DISABLED, True)),
+        ({}, {"section": "/~ann/"}, (LEARNING, True)),
+        ({}, {"settled": False}, (ACTIVE, False)),
+    ],
+)
+def test_a_section_may_rely_on_its_host(
+    work: Workspace, whole: dict[str, Any], section: dict[str, Any], becomes: tuple[str, bool]
+) -> None:
+    """With a third of the evidence, if the host has all of it, and the same direction."""
+    part = put_rule("part", "/a/", LEARNING, 5)
+    rows = frame(work, "url_rules", [WHOLE | whole, part | section])
+    found = by_url(rule_states.activate_by_host(rows, ENOUGH), "rule")
+    assert set(found) == {"whole", "part"}
+    assert (found["part"]["state"], found["part"]["settled"]) == becomes
+    assert found["whole"]["state"] == (WHOLE | whole)["state"]
+
+
+def test_rules_of_whole_hosts_and_with_most_evidence_have_the_places_left(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rule_states, "MAX_RULES_PER_HOST", 4)
+    known = [put_rule(f"known{n}", "/a/", LEARNING, 0, supports=0) for n in range(2)]
+    put(work, "url_rules", known)
+    new = [
+        put_rule("best", "/a/", LEARNING, 0, supports=9),
+        put_rule("worse", "/a/", LEARNING, 0, supports=8),
+        put_rule("whole", forms.WHOLE_HOST, LEARNING, 0, supports=1),
+        put_rule("another host", "/a/", LEARNING, 0, supports=1) | {"host": "b.test"},
+    ]
+    rows = frame(work, "url_rules", [*new, known[0]])
+    found = {row.rule for row in rule_states.drop_excess_rules(work, rows).collect()}
+    assert found == {"best", "whole", "another host", "known0"}
+
+
+@pytest.mark.parametrize(
+    ("rule_", "is_refused"),
+    [
+        ({"kind": forms.HOST}, True),
+        ({"kind": forms.WWW, "target": "with"}, True),
+        ({"kind": forms.WWW, "target": "without"}, False),
+        ({"kind": forms.WWW, "target": "without", "host": "seed.test"}, True),
+        ({"kind": forms.SLASH}, False),
+        ({"kind": forms.HOST, "settled": True}, False),
+        ({"kind": forms.HOST, "state": CONTRADICTED}, False),
+        ({"kind": forms.HOST, "host": "b.test"}, False),
+    ],
+)
+def test_no_rule_leads_away_from_the_host_of_a_seed(
+    work: Workspace, rule_: dict[str, Any], is_refused: bool
+) -> None:
+    seeds = ("a.test", "www.seed.test")
+    pages = [{"url": f"http://{host}/", "host": host, "source": "seed"} for host in seeds]
+    put(work, "pages", [*pages, {"url": "http://b.test/", "host": "b.test"}])
+    row = put_rule("r", "/a/", ACTIVE, 0, settled=False) | rule_
+    rows, count = rule_states.keep_hosts_of_seeds(work, frame(work, "url_rules", [row]), 1)
+    (found,) = rows.collect()
+    assert count == 1
+    state = LEARNING if is_refused else row["state"]
+    assert (found.state, found.settled) == (state, is_refused or row["settled"])
+
+
+def test_a_round_sums_up_its_verdicts(work: Workspace) -> None:
+    """Each group of pages counts once, and one pair that differs makes its group differ."""
+    agree = {"rule": "r", "host": "a.test", "section": "/a/", "kind": forms.SLASH, "name": ""}
+    columns = ("rule", "host", "section", "kind", "name", "key", "agrees", "vote", "url", "other")
+    rows = [
+        agree | {"key": key, "agrees": agrees, "vote": vote, "url": url, "other": f"{url}/"}
+        for key, agrees, vote, url in [
+            *[(1, True, 1, "b"), (1, True, -1, "a")],
+            *[(2, True, 0, "c"), (2, False, 1, "d")],
+            *[(3 + n, False, 0, f"e{n}") for n in range(5)],
+            *[(10 + n, True, -1, f"f{n}") for n in range(9)],
+        ]
+    ]
+    ddl = "rule string, host string, section string, kind string, name string, key long, "
+    ddl += "agrees boolean, vote int, url string, other string"
+    verdicts = work.engine.spark.createDataFrame([tuple(r[n] for n in columns) for r in rows], ddl)
+    verdicts = verdicts.withColumn("content", F.encode("url", "utf-8"))
+    summed, count = rule_states.summarize_verdicts(work, verdicts, evidence=1)
+    (found,) = summed.collect()
+    assert count == 1
+    assert (found.new_supports, found.new_contradictions) == (10, 6)
+    assert (found.new_forward, found.new_backward) == (2, 10)
+    assert sorted(each.key for each in found.agreeing) == [1, *range(10, 17)]
+    (first,) = (each for each in found.agreeing if each.key == 1)
+    assert (first.url, first.other, bytes(first.content)) == ("a", "a/", b"a")
+    assert sorted(each.key for each in found.differing) == [2, 3, 4]

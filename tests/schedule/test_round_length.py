@@ -135,3 +135,24 @@ def test_the_next_page_is_due_at_the_next_look_at_the_latest(
 def test_a_look_at_all_pages_finds_when_one_is_due(busy: Workspace) -> None:
     put(busy, "pages", [{"url": C, "next_fetch_ms": NOW_MS + 7_000}], 3)
     assert round_length.next_due_ms(busy, NOW_MS) == NOW_MS + 7_000
+
+
+@pytest.mark.parametrize(
+    ("host", "due_ms"),
+    [
+        ({"ready_ms": NOW_MS + 90_000}, NOW_MS + 88_000),
+        ({"ready_ms": NOW_MS + 1_000}, NOW_MS + 500),
+        ({"ready_ms": NOW_MS - 1}, NOW_MS + 500),
+        ({"ready_ms": NOW_MS + 90_000, "host": "other.example"}, NOW_MS + 500),
+    ],
+)
+def test_a_page_is_due_when_a_round_would_wait_for_its_host(
+    work: Workspace, host: dict[str, Any], due_ms: int
+) -> None:
+    """A brief round waits for BRISK_S, if no other step took any time."""
+    begun(work, {A})
+    put(work, "pages", [{"url": A, "next_fetch_ms": NOW_MS + 500}], 2)
+    contacted = {"host": "a.example", "contacted_ms": NOW_MS - 1_000}
+    put(work, "hosts", [contacted | host], 2)
+    assert round_length.patience_ms(work) == 2_000
+    assert round_length.next_due_ms(work, NOW_MS) == due_ms
