@@ -37,6 +37,11 @@ def test_path_segments(segments: int, slash: str, expected: str | None) -> None:
     assert reason("/x?path=" + path) is None
 
 
+@pytest.mark.parametrize(("path", "expected"), [("/a/b/", None), ("/a/b/c", "path_segments")])
+def test_path_segments_may_be_fewer_than_equal_ones(path: str, expected: str | None) -> None:
+    assert reason(path, Traps(FilterConfig(max_path_segments=2, max_repeats=9), YEAR)) == expected
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -46,7 +51,7 @@ def test_path_segments(segments: int, slash: str, expected: str | None) -> None:
         "/images/de/images/css/images/images/x.html?a=1",
         "/en/x/en/en/en",
         "/2024/01/2024/01/2024/01/2024/01/",
-        "/x//////",
+        "/x/////",
         "/start/%7Bid%7D/%7Bid%7D/%7Bid%7D/%7Bid%7D",
     ],
 )
@@ -61,6 +66,7 @@ def test_a_segment_that_repeats(path: str) -> None:
         "/a/b/a/b",
         "/a/a/a",
         "/a/a/a/b/b",
+        "/x////",
         "/2024/01/01/",
         "/01/01/01/01/01",
         "/numpy/numpy/tree/main/numpy",  # github.com
@@ -258,3 +264,8 @@ def test_links_of_real_manuals_are_not_dropped(folder: str) -> None:
         urls.update(url for url in normalize_all(found, base) if url)
     assert len(urls) > 500
     assert {url: why for url in urls if (why := TRAPS.reject(url))} == {}
+
+
+def test_no_digits_match_a_pattern_of_no_numbers() -> None:
+    assert re.search(one_of([]), "1") is None
+    assert re.search(one_of([]), "") is None

@@ -90,13 +90,16 @@ class Traps:
     def reject(self, url: str) -> str | None:
         path, _, query = url.partition("?")
         parts = path.split("/")
-        if len(parts) > BEFORE_PATH + self._max_repeats:
-            # A slash at the end does not add a segment.
-            if len(parts) - (not parts[-1]) > BEFORE_PATH + self._max_segments:
-                return "path_segments"
-            # Segments are only counted for the few URLs with enough equal parts.
-            if len(parts) - len(set(parts)) >= self._max_repeats and self._repeats(parts):
-                return "repeated"
+        # A slash at the end does not add a segment.
+        if len(parts) - (not parts[-1]) > BEFORE_PATH + self._max_segments:
+            return "path_segments"
+        # Segments are only counted for the few URLs with enough equal parts.
+        if (
+            len(parts) > BEFORE_PATH + self._max_repeats
+            and len(parts) - len(set(parts)) >= self._max_repeats
+            and self._repeats(parts)
+        ):
+            return "repeated"
         if query and query.count("&") >= self._max_parameters:
             return "parameters"
         found = self._outside.search(url)
