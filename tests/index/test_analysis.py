@@ -154,6 +154,13 @@ def test_a_light_stemmer_leaves_something_of_a_word(language: str, word: str) ->
     assert len(LIGHT_STEMMERS[language](word)) >= min(len(word), 2)
 
 
+@pytest.mark.parametrize(
+    ("word", "stem"), [("pemberdaya", "berdaya"), ("penulis", "tulis"), ("diperoleh", "peroleh")]
+)
+def test_an_indonesian_word_loses_one_prefix(word: str, stem: str) -> None:
+    assert LIGHT_STEMMERS["id"](word) == stem
+
+
 def test_every_light_stemmer_is_tested() -> None:
     tested = test_light_stemmers_join_the_forms_of_a_word.pytestmark[0].args[1]  # type: ignore[attr-defined]
     assert {*LIGHT_STEMMERS} == {language for language, _ in tested}

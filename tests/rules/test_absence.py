@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from gossamer.rules.absence import EXCEEDED, MAX_SOURCES, NOFOLLOW, UNLINKED, Absence
+from gossamer.rules.absence import EXCEEDED, MAX_SOURCES, NOFOLLOW, REASONS, UNLINKED, Absence
+from gossamer.rules.filter_rules import crawl_rules
+from gossamer.rules.filters import Filters
 from gossamer.state.lookup import Lookup
 from tests.support.small_index import crawl
 from tests.support.stored_web import put_inlinks, put_rows
@@ -113,3 +115,42 @@ def test_how_far_it_is_from_a_seed_counts(work: Workspace) -> None:
     assert absence.filter_reason(URL, depth=2, hops=1) is None
     assert "filter.max_depth" in (absence.filter_reason(URL, depth=3) or "")
     assert "filter.max_redirects" in (absence.filter_reason(URL, hops=2) or "")
+
+
+def test_rules_and_filters_are_made_once_until_they_change(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    in_force, from_config = crawl_rules.rules_in_force, Filters.from_config
+    monkeypatch.setattr(
+        crawl_rules, "rules_in_force", lambda *given: made.append("rules") or in_force(*given)
+    )
+    monkeypatch.setattr(
+        Filters,
+        "from_config",
+        lambda *given, **named: made.append("filters") or from_config(*given, **named),
+    )
+    absence = with_filter(work)
+    assert [absence.why(URL), absence.why(URL)] == [UNLINKED] * 2
+    assert made == ["rules", "filters"]
+    given = structs.replace(absence._work.config.filter, rules=("deny prefix http://a.test/",))
+    absence._work.config = structs.replace(absence._work.config, filter=given)
+    assert {absence.why(URL), absence.why(URL)} == {
+        f"{REASONS['rule_prefix']}: deny prefix http://a.test/ (filter.rules, rule 1)"
+    }
+    assert made == ["rules", "filters"] * 2
+    seed = {"url": "http://c.test/", "host": "c.test", "source": "seed"}
+    assert absence.why("http://c.test/y") == REASONS["scope"]
+    put_rows(absence._work, "pages", [seed])
+    assert absence.why("http://c.test/y") == UNLINKED
+    assert made == [*["rules", "filters"] * 2, "filters"]
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_a_seed_counts_wherever_its_row_is(tmp_path: Path, place: int) -> None:
+    work = crawl(tmp_path)
+    pages = [{"url": url, "host": "b.test", "source": "link"} for url in SOURCES[:3]]
+    pages.insert(place, {"url": "http://a.test/", "host": "a.test", "source": "seed"})
+    put_rows(work, "pages", pages, group_rows=2)
+    assert why(work) == UNLINKED
+    assert why(work, "http://b.test/y") == REASONS["scope"]

@@ -32,7 +32,16 @@ def test_breadth_sees_depth_alone(engine: Engine) -> None:
     assert few == many == 0.25
 
 
-@pytest.mark.parametrize(("name", "signal"), [("opic", "opic"), ("pagerank", "rank")])
+@pytest.mark.parametrize(
+    ("name", "signal"),
+    [
+        ("opic", "opic"),
+        ("pagerank", "rank"),
+        ("hostrank", "host_rank"),
+        ("fit", "worth"),
+        ("fit", "promise"),
+    ],
+)
 def test_a_product_multiplies_its_factors(engine: Engine, name: str, signal: str) -> None:
     assert score(engine, name, **{signal: 6}) == 6
     assert score(engine, f" {name}* breadth", depth=1, **{signal: 6}) == 3
@@ -44,8 +53,17 @@ def test_only_scorings_by_rank_need_ranks() -> None:
     assert [scoring.load(text).needs_ranks for text in texts] == [False, False, True, True]
 
 
+def test_only_fitness_needs_worth() -> None:
+    texts = ("breadth", "links*opic", "fit", "opic*fit")
+    assert [scoring.load(text).needs_worth for text in texts] == [False, False, True, True]
+
+
 def test_a_product_has_so_few_factors_that_it_is_above_0(engine: Engine) -> None:
     assert score(engine, "*".join(["pagerank"] * scoring.MAX_FACTORS), rank=1e-12) > 0
+
+
+def test_a_product_of_too_many_factors_is_a_config_error() -> None:
+    assert len(scoring.load("*".join(["pagerank"] * 8)).factors) == 8
     with pytest.raises(ConfigError, match="a product of 9 scorings"):
         scoring.load("*".join(["pagerank"] * 9))
 
