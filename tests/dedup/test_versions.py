@@ -231,3 +231,11 @@ def test_which_segment_may_be_a_version(work: Workspace, path: str, is_versioned
     pages = work.engine.spark.createDataFrame(rows, "url string, scope string")
     ((found,),) = versions.add_families(pages).select("families").collect()
     assert (found is not None) is is_versioned
+
+
+def test_without_families_no_page_is_an_older_version(work: Workspace) -> None:
+    ddl = "url string, round long, scope string, title string, families array<long>"
+    fit = work.engine.spark.createDataFrame([("http://a.example/", 1, "a", "t", None)], ddl)
+    rows, count = versions.older_versions(work, fit)
+    assert (rows.collect(), count) == ([], 0)
+    assert rows.columns == ["url", "survivor", "reason", "similarity"]

@@ -242,6 +242,17 @@ def test_a_combiner_holds_until_it_is_asked() -> None:
     assert held.take().num_rows == 0
 
 
+def test_a_combiner_is_full_with_so_many_postings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(combiner, "MAX_POSTINGS", 3)
+    held = Combiner()
+    for _ in range(2):
+        held.add(0, {"a": 9, "b": 9})
+        assert not held.full
+        held.add(1, {"a": 9})
+        assert held.full
+        assert held.take().num_rows == 2
+
+
 @pytest.mark.folder
 def test_a_damaged_partition_is_named(made: Workspace) -> None:
     for dataset in ("postings", "numbered"):

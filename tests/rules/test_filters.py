@@ -81,6 +81,7 @@ def test_extensions(url: str, reason: str | None) -> None:
         "/wiki/.zip",
         "/index.php/Sun.jpg",
         "/wiki/Sun.jpg?action=history",
+        "/wiki/Sun.jpg?title=Sun&action=history",
         # tags, with queries and without
         "/questions/tagged/node.js?tab=Newest",
         "/questions/tagged/node.js",

@@ -118,6 +118,18 @@ def test_parameters_are_dropped_together_or_alone() -> None:
     assert names == {"a", "b", "c", "a&b", "a&c", "b&c", "a&b&c"}
 
 
+def test_parameters_are_dropped_together_only_if_all_are_there() -> None:
+    parts = forms.Parts("https", "a.test", "/", "a=1&c=1")
+    for names, left in (("a", "c=1"), ("a&c", ""), ("a&b", "a=1&c=1"), ("b", "a=1&c=1")):
+        assert forms.apply_form(parts, forms.PARAMETER, names).query == left
+
+
+def test_a_name_of_a_hundred_characters_is_not_too_long() -> None:
+    assert form(f"https://a.test/?{'a' * 100}=1") == {
+        ("parameter", "a" * 100, "https://a.test/"),
+    }
+
+
 @given(urls, rules)
 def test_forms_are_projections_in_normal_form(url: str, each: tuple[str, str, str]) -> None:
     parts = forms.split_url(url)

@@ -26,7 +26,7 @@ from gossamer.state import lsm
 from gossamer.storage import checksums
 from gossamer.tables import PAGES
 from tests.support.crawl_settings import loopback_settings
-from tests.support.rows import by_url, put
+from tests.support.rows import by_url, frame, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -311,6 +311,30 @@ def test_more_seeds_than_the_cash_lasts_for_bring_what_is_left() -> None:
         virtual = virtual.add_seeds(new, new)
         assert virtual.brought <= opic.MOST
     assert virtual.brought > opic.MOST - 10**9
+
+
+def test_the_virtual_page_spreads_what_it_collects_evenly_and_keeps_the_rest() -> None:
+    virtual = opic.VirtualPage()
+    assert virtual == (0, 0, 0, 0)
+    assert virtual.unit(0) == virtual.unit(1) == opic.UNIT
+    virtual = virtual.add_seeds(new_pages=3, new_seeds=0)
+    assert virtual == (3, 0, 0, 0)
+    assert virtual.add_seeds(new_pages=4, new_seeds=2) == (7, 2 * opic.UNIT, 0, 0)
+    assert virtual.collect(new_pages=1, collected=11) == (4, 0, 2, 3)
+    assert virtual.collect(1, 11).collect(0, 6) == (4, 0, 4, 1)
+    assert opic.VirtualPage().collect(new_pages=0, collected=11) == (0, 0, 0, 11)
+
+
+@pytest.mark.parametrize(
+    ("history", "cash", "received"),
+    [(None, None, 5), (3, None, 8), (3, -5, 3), (0, -4, 1), (0, -5, 1), (None, -9, 1), (7, 2, 14)],
+)
+def test_importance_is_what_a_page_received(
+    work: Workspace, history: int | None, cash: int | None, received: int
+) -> None:
+    pages = frame(work, "pages", [{"url": page("a"), "history": history, "cash": cash}])
+    ((found,),) = pages.select(opic.importance(given=5)).collect()
+    assert found == received / opic.UNIT
 
 
 @pytest.mark.folder
