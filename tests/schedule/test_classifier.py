@@ -98,6 +98,30 @@ def test_long_lists_of_texts_are_judged_as_single_ones(monkeypatch: pytest.Monke
     assert scores(table, *texts) == one_by_one
 
 
+def test_a_text_of_one_known_word_has_its_weight() -> None:
+    table = learned(gardens(WANTED), gardens(OTHER))
+    weights = dict(zip(table["word"].to_pylist(), table["weight"].to_pylist(), strict=True))
+    both = (weights["engines"] + weights["roses"]) / math.sqrt(2)
+    assert scores(table, "unheard-of roses", "engines roses") == pytest.approx(
+        [weights["roses"], both]
+    )
+
+
+@pytest.mark.parametrize("seen_bytes", [1, 1 << 20])
+def test_without_words_nothing_is_judged_and_with_many_each_text_alone(
+    monkeypatch: pytest.MonkeyPatch, seen_bytes: int
+) -> None:
+    monkeypatch.setattr("gossamer.schedule.focus.classifier.SEEN_BYTES", seen_bytes)
+    assert scores(LEARNED.empty_table(), "roses", "") == [None, None]
+    assert scores(LEARNED.empty_table()) == []
+    table = learned(gardens(WANTED), gardens(OTHER))
+    assert [score is None for score in scores(table, "roses", "x", "wheels")] == [
+        False,
+        True,
+        False,
+    ]
+
+
 def test_too_few_texts_teach_nothing() -> None:
     few = gardens(WANTED, LEAST_TEXTS - 1)
     assert learned(few, gardens(OTHER)) == LEARNED.empty_table()
@@ -117,8 +141,9 @@ def test_the_words_that_tell_most_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_word_of_a_single_text_is_not_learned() -> None:
-    found = learned([*gardens(WANTED), "begonias"], gardens(OTHER))
+    found = learned([*gardens(WANTED), "begonias", "dahlias", "dahlias"], gardens(OTHER))
     assert "begonias" not in found["word"].to_pylist()
+    assert "dahlias" in found["word"].to_pylist()
 
 
 def test_the_words_that_decided_can_be_named() -> None:

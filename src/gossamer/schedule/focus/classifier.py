@@ -98,7 +98,7 @@ class Classifier(NamedTuple):
 def split_words(texts: pa.Array) -> pa.ListArray:
     """The words of each text, in lower case and in their order."""
     plain = pc.utf8_lower(pc.utf8_slice_codeunits(texts.cast(pa.string()), 0, MAX_CHARS))
-    if pc.any(pc.match_substring_regex(plain, _UNSPACED), min_count=0).as_py():
+    if pc.any(pc.match_substring_regex(plain, _UNSPACED)).as_py():
         plain = pc.replace_substring_regex(plain, _UNSPACED, r" \0 ")
     return pc.split_pattern_regex(pc.fill_null(plain, ""), _OTHER)
 

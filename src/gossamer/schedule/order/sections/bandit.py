@@ -53,7 +53,6 @@ def indices(wanted: Floats, yields: Yields) -> Floats:
     """The index of each kind, at most 1. `wanted`: r_k, from 0 to 1."""
     index, value = np.zeros(len(wanted)), np.zeros(len(wanted))
     price, gain_before = 1.0, wanted - 1
-    index[gain_before >= 0] = 1.0
     while price > LEAST:
         dearer, price = price, price * STEP
         for _ in range(MOST_ITERATIONS):
