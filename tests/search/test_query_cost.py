@@ -113,6 +113,30 @@ def test_units_are_taken_as_far_as_they_are_affordable_together(
     assert [*affordable_units([], often)] == []
 
 
+@pytest.mark.parametrize(
+    ("pages", "units"), [(MAX_SHARE * 100, 12), (MAX_SHARE * 100 + 1, FREE_TERMS)]
+)
+def test_more_terms_are_searched_if_few_postings_are_read(
+    monkeypatch: pytest.MonkeyPatch, pages: int, units: int
+) -> None:
+    monkeypatch.setattr(query_cost, "MAX_READ", 0)
+    names = [f"t{n}" for n in range(12)]
+    whole = Small(**dict.fromkeys(names, 0) | {names[0]: pages})
+    assert len([*affordable_units([(name,) for name in names], whole)]) == units
+
+
+@pytest.mark.parametrize(
+    ("text", "is_searched"), [('often "often often"', True), ('"often often" "often often"', False)]
+)
+def test_one_phrase_is_searched_however_frequent_it_is(
+    monkeypatch: pytest.MonkeyPatch, text: str, is_searched: bool
+) -> None:
+    monkeypatch.setattr(query_cost, "MAX_READ", 0)
+    tree = parse(text)
+    found = affordable(tree, analyzer_for("en"), Small(often=100))
+    assert (found == tree) is is_searched
+
+
 def plan_terms(text: str, language: str, pages: Frequencies) -> int:
     """The number of terms in all the queries that one index may be asked."""
     tree = first_terms(parse(text))

@@ -53,6 +53,7 @@ READ_ROWS = 16_384
 BAND_BYTES = 8
 BAND_HASHES_DDL = "text long, bands binary"
 
+_MIXING, _SHIFT = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53), 33
 _RANDOM = {"compression": "none", "use_dictionary": False}
 """Hashes cannot be compressed."""
 _FACTORS = np.random.default_rng(1).integers(
@@ -105,9 +106,9 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def mix_band_hashes(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The finalizer of MurmurHash3: each bit of the result depends on all bits."""
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
-    return hashes ^ (hashes >> np.uint64(33))
+    for factor in _MIXING:
+        hashes = (hashes ^ (hashes >> np.uint64(_SHIFT))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(_SHIFT))
 
 
 class BandTask(NamedTuple):
