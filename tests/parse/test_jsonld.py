@@ -303,3 +303,13 @@ def test_hostile_microdata_costs_little(html: str) -> None:
     assert len(things) <= MAX_NODES + 1
     list(Nodes(things, [HERE]).texts("author", "name"))
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(("most", "names"), [(3, ["abc"]), (4, ["abc", "de"]), (9, ["abc", "de"])])
+def test_texts_of_microdata_are_read_as_long_as_they_are_few(
+    monkeypatch: pytest.MonkeyPatch, most: int, names: list[str]
+) -> None:
+    """Properties that nobody asks for do not count."""
+    monkeypatch.setattr("gossamer.parse.html.microdata.MAX_TEXT_CHARS", most)
+    html = "<p itemprop=keywords>many words</p><p itemprop=name>abc</p><p itemprop=name>de</p>"
+    assert microdata(html) == [{"name": names}]

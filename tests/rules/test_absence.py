@@ -18,6 +18,7 @@ from tests.support.stored_web import put_inlinks, put_rows
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gossamer.rules.filter_rules.crawl_rules import RulesInForce
     from gossamer.state.workspace import Workspace
 
 URL = "http://a.test/x"
@@ -122,14 +123,17 @@ def test_rules_and_filters_are_made_once_until_they_change(
 ) -> None:
     made: list[str] = []
     in_force, from_config = crawl_rules.rules_in_force, Filters.from_config
-    monkeypatch.setattr(
-        crawl_rules, "rules_in_force", lambda *given: made.append("rules") or in_force(*given)
-    )
-    monkeypatch.setattr(
-        Filters,
-        "from_config",
-        lambda *given, **named: made.append("filters") or from_config(*given, **named),
-    )
+
+    def rules_in_force(*given: Any) -> RulesInForce:
+        made.append("rules")
+        return in_force(*given)
+
+    def filters(*given: Any, **named: Any) -> Filters:
+        made.append("filters")
+        return from_config(*given, **named)
+
+    monkeypatch.setattr(crawl_rules, "rules_in_force", rules_in_force)
+    monkeypatch.setattr(Filters, "from_config", filters)
     absence = with_filter(work)
     assert [absence.why(URL), absence.why(URL)] == [UNLINKED] * 2
     assert made == ["rules", "filters"]

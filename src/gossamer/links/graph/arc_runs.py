@@ -41,7 +41,7 @@ class ArcRun:
 
     def __init__(self, path: str) -> None:
         self._array = task_files.open_array(path)
-        chunks = int(self._array[0])
+        chunks = int(self._array[:1][0])
         self._rows, self._arcs = self._array[1 : 1 + 2 * chunks].reshape(2, chunks)
         """How many are before each chunk; the last ones are all."""
         sizes = 1 + 2 * chunks, self._rows[-1], self._rows[-1] + 1, self._arcs[-1]
