@@ -287,6 +287,12 @@ def urls_of(work: Workspace) -> list[str]:
     return sorted({row["url"] for row in rows.to_pylist() if row["outcome"] == "parsed"})[:5_000]
 
 
+def query_costs(folder: Path, seconds: float) -> dict[str, float]:
+    work = Crawl.open(str(folder)).work
+    drawn = queries(work.paths("documents")[0], int(seconds * PER_S) * 2 + 50)
+    return measure_costs(work, frequent_words(work), drawn)
+
+
 def attacked(folder: Path, seconds: float, attacks: dict[str, Attack]) -> list[list[str]]:
     work = Crawl.open(str(folder)).work
     drawn = queries(work.paths("documents")[0], int(seconds * PER_S) * 2 + 50)
@@ -301,9 +307,7 @@ def first(attacks: dict[str, Attack], count: int) -> dict[str, Attack]:
 
 def measure(searched: Path, manual: Path, options: argparse.Namespace) -> None:
     console = Console(width=None if sys.stdout.isatty() else 150)
-    work = Crawl.open(str(searched)).work
-    drawn = queries(work.paths("documents")[0], int(options.seconds * PER_S) * 2 + 50)
-    costs = measure_costs(work, frequent_words(work), drawn) if options.attacks else {"": 0.0}
+    costs = query_costs(searched, options.seconds) if options.attacks else {}
     table = Table("1,000 characters of", "× the CPU time of a usual query")
     for name in sorted(costs, key=costs.__getitem__, reverse=True):
         table.add_row(name, f"{costs[name]:.1f}")
@@ -315,7 +319,8 @@ def measure(searched: Path, manual: Path, options: argparse.Namespace) -> None:
         table.add_row(*row)
     console.print(table)
     worst = max(float(row[-1]) for row in rows)
-    report(f"p99 {worst:.1f} × beside attacks; a query costs {max(costs.values()):.1f} × at most")
+    most = max(costs.values(), default=0.0)
+    report(f"p99 {worst:.1f} × beside attacks; a query costs {most:.1f} × at most")
 
 
 def main() -> None:
@@ -337,12 +342,12 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as scratch:
         searched, manual = (Path(options.folder or scratch, name) for name in ("crawl", "manual"))
-        if not searched.exists():
+        if options.attacks and not searched.exists():
             with Engine(EngineConfig()) as engine:
                 work = crawl(searched, requested_documents(options), engine, SETTINGS).work
                 dedup.run(work)
                 index.run(work)
-        if not manual.exists():
+        if options.doors and not manual.exists():
             crawl_changing_manual(manual, options)
         measure(searched, manual, options)
 

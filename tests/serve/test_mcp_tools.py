@@ -59,6 +59,27 @@ def call(work: Workspace, name: str, **arguments: Any) -> dict[str, Any]:
     return asyncio.run(answer())
 
 
+def test_the_calls_of_one_client_do_not_hold_up_those_of_others(work: Workspace) -> None:
+    pages = PageInfo(work, Lookup(work))
+    ended: list[str] = []
+
+    async def answers() -> None:
+        front = Dispatcher(OpenIndex(work, crawl=pages))
+        toolbox = Toolbox(work, pages, Documents(work, pages), front)
+
+        async def fetch(client: str) -> None:
+            await toolbox.call("fetch", {"url": f"{SITE}pears"}, client)
+            ended.append(client)
+
+        async with asyncio.TaskGroup() as group:
+            for client in ["greedy"] * 20 + ["polite"]:
+                group.create_task(fetch(client))
+
+    asyncio.run(answers())
+    assert ended.index("polite") <= 2
+    assert len(ended) == 21
+
+
 def test_a_search_returns_the_passages_that_answer(work: Workspace) -> None:
     found = call(work, "search", query="how to water pears", count=1)
     [result] = found["results"]

@@ -18,7 +18,7 @@ from gossamer.index.changes.cursor import MAX_CHARS as MAX_CURSOR_CHARS
 from gossamer.index.changes.reading import ChangeLog
 from gossamer.search.messages import Question
 from gossamer.search.query_text import MAX_QUERY_CHARS
-from gossamer.serve.dispatch.fair_queue import Busy
+from gossamer.serve.dispatch.fair_queue import Busy, FairQueue
 from gossamer.serve.passage_search import best_passages
 from gossamer.serve.stored_copy import Refusal
 from gossamer.storage import parquet
@@ -40,6 +40,8 @@ MORE_PAGES = 3
 PART_CHARS = 20_000
 """Length of the parts in which `fetch` returns a page: some 5,000 tokens."""
 MAX_URL_CHARS = 8_000
+MAX_WAITING = 64
+"""Pieces of slow work that wait for their turn, of all clients."""
 MAX_SITES = 200
 MAX_CHANGES, USUAL_CHANGES = 200, 20
 LOOKED_BACK = 1_000
@@ -156,7 +158,10 @@ _LANGUAGE = re.compile(r"[a-z]{2}\Z")
 
 
 class Toolbox:
-    """Answers calls from a crawl. Belongs to one event loop; slow work runs in threads."""
+    """Answers calls from a crawl. Belongs to one event loop.
+
+    Slow work runs in a thread, piece by piece, and the pieces of all clients take turns.
+    """
 
     def __init__(
         self, work: Workspace, pages: PageInfo, documents: Documents, front: Searches
@@ -166,7 +171,7 @@ class Toolbox:
         self._documents = documents
         self._front = front
         self._log = ChangeLog(work)
-        self._slow = asyncio.Semaphore(1)
+        self._turns = FairQueue("mcp", 1, MAX_WAITING)
         self._calls: dict[str, Callable[[dict[str, Any], str], Awaitable[dict[str, Any]]]] = {
             "search": self._search,
             "fetch": self._fetch,
@@ -195,10 +200,10 @@ class Toolbox:
         hits = {hit.url: hit for hit in found.hits}
         documents = [
             document
-            for document in [await self._document(url) for url in hits]
+            for document in [await self._document(url, client) for url in hits]
             if not isinstance(document, Refusal)
         ]
-        chosen = await self._in_thread(lambda: best_passages(query, documents, count))
+        chosen = await self._in_thread(lambda: best_passages(query, documents, count), client)
         results = []
         for each in chosen:
             document = documents[each.page]
@@ -221,16 +226,16 @@ class Toolbox:
         found = await self._asked(f"related:{url}", given["count"], client)
         results = []
         for hit in found.hits:
-            document = await self._document(hit.url)
+            document = await self._document(hit.url, client)
             if not isinstance(document, Refusal):
                 results.append({**_result(hit, document), "score": hit.score})
         return {"results": results, "total": found.total, "note": UNTRUSTED}
 
-    async def _fetch(self, given: dict[str, Any], client: str) -> dict[str, Any]:  # noqa: ARG002  # same signature as the others
+    async def _fetch(self, given: dict[str, Any], client: str) -> dict[str, Any]:
         address = given.get("url") or given.get("id")
         if not address:
             raise ToolError("give the url of a page, or the id of a search result")
-        document = await self._document(self._normal(address))
+        document = await self._document(self._normal(address), client)
         if isinstance(document, Refusal):
             raise ToolError(document.why)
         parts = parts_of(document.markdown)
@@ -254,22 +259,22 @@ class Toolbox:
             "note": UNTRUSTED,
         }
 
-    async def _explain(self, given: dict[str, Any], client: str) -> dict[str, Any]:  # noqa: ARG002
+    async def _explain(self, given: dict[str, Any], client: str) -> dict[str, Any]:
         from gossamer.status.explanation import explain  # needs the engine
 
-        found = await self._in_thread(lambda: explain(self._work, given["url"]))
+        found = await self._in_thread(lambda: explain(self._work, given["url"]), client)
         answer: dict[str, Any] = msgspec.to_builtins(found)
         return answer
 
-    async def _sites(self, given: dict[str, Any], client: str) -> dict[str, Any]:  # noqa: ARG002
+    async def _sites(self, given: dict[str, Any], client: str) -> dict[str, Any]:
         from gossamer.schedule.order.sections.section_tree import find_domains
 
         containing = given.get("containing", "")
         if not self._work.store.refresh().layers(SECTIONS.name):
-            hosts = await self._in_thread(lambda: contacted_hosts(self._work, containing))
+            hosts = await self._in_thread(lambda: contacted_hosts(self._work, containing), client)
             return {"sites": [{"site": host} for host in hosts[:MAX_SITES]], "total": len(hosts)}
         total, found = await self._in_thread(
-            lambda: find_domains(self._work, containing, MAX_SITES, 0)
+            lambda: find_domains(self._work, containing, MAX_SITES, 0), client
         )
         sites = [
             {"site": each.domain, "known": each.counts.known, "fetched": each.counts.fetched}
@@ -277,7 +282,7 @@ class Toolbox:
         ]
         return {"sites": sites, "total": total}
 
-    async def _changes(self, given: dict[str, Any], client: str) -> dict[str, Any]:  # noqa: ARG002
+    async def _changes(self, given: dict[str, Any], client: str) -> dict[str, Any]:
         since, site = given.get("since", ""), given.get("site", "").strip().lower()
 
         def listed() -> Changes:
@@ -288,18 +293,18 @@ class Toolbox:
             recent = self._log.recent(LOOKED_BACK, site)[: given["count"]]
             return msgspec.structs.replace(newest, changes=recent)
 
-        answer: dict[str, Any] = msgspec.to_builtins(await self._in_thread(listed))
+        answer: dict[str, Any] = msgspec.to_builtins(await self._in_thread(listed, client))
         return answer | {"note": UNTRUSTED}
 
     async def _asked(self, query: str, count: int, client: str) -> Results:
         return await self._front.search(Question(query, 0, count), client)
 
-    async def _document(self, url: str) -> Document | Refusal:
+    async def _document(self, url: str, client: str) -> Document | Refusal:
         self._work.store.refresh()
-        return await self._in_thread(lambda: self._documents.find(url))
+        return await self._in_thread(lambda: self._documents.find(url), client)
 
-    async def _in_thread(self, function: Callable[[], _T]) -> _T:
-        async with self._slow:
+    async def _in_thread(self, function: Callable[[], _T], client: str) -> _T:
+        async with self._turns.taken(client):
             return await asyncio.to_thread(function)
 
     def _normal(self, url: str) -> str:
