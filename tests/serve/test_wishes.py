@@ -257,6 +257,20 @@ def test_documents_leave_out_ai_input_no(client: httpx.Client, pages: Sequence[P
 
 
 @SOME_AND_ALL
+def test_searches_for_a_model_leave_out_ai_input_no(
+    client: httpx.Client, pages: Sequence[Planted]
+) -> None:
+    found = {"people": set[str](), "ai-input": set[str]()}
+    for page in pages:
+        for reader in found:
+            answer = client.get("/api/v1/search", params={"q": page.word, "for": reader})
+            found[reader] |= words_in(json.dumps(answer.json()["hits"]))
+    assert found["people"] == allowed(SEARCH, pages=pages)
+    assert found["ai-input"] == allowed(AI_INPUT, SEARCH, pages=pages)
+    assert client.get("/api/v1/search", params={"q": "x", "for": "x"}).status_code == 400
+
+
+@SOME_AND_ALL
 def test_chat_front_ends_get_no_ai_input_no(client: httpx.Client, pages: Sequence[Planted]) -> None:
     found = set[str]()
     for page in pages:

@@ -139,7 +139,7 @@ def app(
     routed = Starlette(
         lifespan=lambda _: _within(contexts),
         routes=[
-            *Searching(work, pages, front).routes(),
+            *Searching(work, pages, documents, front).routes(),
             *Embedding(front).routes(),
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),

@@ -130,6 +130,12 @@ OPERATIONS = (
                 _FLAG,
             ),
             Parameter(
+                "for",
+                "who reads the results; for ai-input, those are left out whose publishers forbid "
+                "it, so there may be fewer than limit",
+                {"type": "string", "enum": [*search_routes.READERS]},
+            ),
+            Parameter(
                 "state",
                 "of the index in an earlier answer: if it is another one by now, the status is 409",
                 {"type": "string"},

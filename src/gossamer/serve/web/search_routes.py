@@ -20,6 +20,7 @@ from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.search.results import Completions
 from gossamer.serve.web import responses
 from gossamer.serve.web.request_limits import client_of
+from gossamer.web.publisher_wishes import AI_INPUT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
     from gossamer.search.page_info import PageInfo
     from gossamer.search.results import Results
     from gossamer.serve.dispatch.front import Dispatcher
+    from gossamer.serve.documents import Documents
     from gossamer.state.workspace import Workspace
 
 PAGE_HITS = 10
 MAX_PAGES = MAX_RESULTS // PAGE_HITS
 MAX_LIMIT = 100
 ORDERS = ("relevance", "date")
+PEOPLE = "people"
+READERS = (PEOPLE, AI_INPUT)
+"""Who reads the results: people, or a model."""
 SUGGESTIONS = "application/x-suggestions+json"
 
 OPENSEARCH = "application/opensearchdescription+xml"
@@ -54,7 +59,10 @@ _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 class Searching:
     """Handlers wait in the event loop, so that a waiting search does not occupy a thread."""
 
-    def __init__(self, work: Workspace, pages: PageInfo, front: Dispatcher) -> None:
+    def __init__(
+        self, work: Workspace, pages: PageInfo, documents: Documents, front: Dispatcher
+    ) -> None:
+        self._documents = documents
         self._root, self._backend = work.root, work.store.backend
         self._store, self._known = work.store, pages
         self._pictures = work.config.parse.media
@@ -133,6 +141,7 @@ class Searching:
         profile = _profile(request)
         if profile is None and "profile" in request.query_params:
             raise HTTPException(400, f"profile must be one of {', '.join(PROFILES)}")
+        reader = responses.choice_parameter(request, "for", READERS)
         question = Question(
             request.query_params["q"][:MAX_QUERY_CHARS],
             offset,
@@ -147,9 +156,17 @@ class Searching:
         found = await self._front.search(question, client_of(request.scope))
         if request.query_params.get("state") not in (None, "", found.state):
             raise HTTPException(409, "the index has changed: begin again with offset=0")
+        if reader == AI_INPUT:
+            found = await asyncio.to_thread(self._for_models, found)
         if responses.flag(request, "provenance"):
             found = await asyncio.to_thread(self._with_provenance, found)
         return responses.json(found)
+
+    def _for_models(self, found: Results) -> Results:
+        """Leave out the hits whose publishers forbid that their text becomes input of AI."""
+        self._store.refresh()
+        hits = [hit for hit in found.hits if self._documents.may_be_input(hit.url)]
+        return msgspec.structs.replace(found, hits=hits)
 
     def _with_provenance(self, found: Results) -> Results:
         self._store.refresh()
