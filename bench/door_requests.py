@@ -87,7 +87,9 @@ def crawl_changing_manual(folder: Path, options: argparse.Namespace) -> None:
         shutil.copytree(manual(options, scratch), site)
         with (
             FakeWeb(Web(hosts=0, docs={HOST: site}), log_path="/dev/null") as fake,
-            Crawl.create(str(folder), local_settings(fake.address, {})) as crawl,
+            Crawl.create(
+                str(folder), local_settings(fake.address, {"filter.scope": "host"})
+            ) as crawl,
         ):
             crawl.inject([f"http://{HOST}/"])
             crawl.run()
