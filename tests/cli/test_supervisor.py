@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from psutil import NoSuchProcess
+from psutil import NoSuchProcess, Process
 
 from gossamer import Crawl
 from gossamer.cli.supervisor import PATIENCE, WAITS_S, cause_of_death, next_wait_s
 from gossamer.errors import Locked
 from gossamer.flow import rounds
 from gossamer.state.stopping import CTRL_C
+from gossamer.state.workspace import Workspace
+from gossamer.status.overview import CrawlWatch
 from gossamer.storage.backends import open_backend
 from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import Store
 from tests.support.crawl_service import Service
 from tests.support.crawl_settings import loopback_settings
 from tests.support.loopback import Held, page
-from tests.support.systemd_socket import Systemd
+from tests.support.systemd_socket import LONGEST_S, Systemd
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -35,6 +37,7 @@ pytestmark = pytest.mark.slow
 
 ROUND = list(rounds.ROUND)
 PAGES = 4
+DAY_MS = 86_400_000
 AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1\nengine.workers = 1"
 """All pages are always due, and no process starts that the test does not need."""
 ALWAYS = "from gossamer.cli import forever_process as standing; standing.GROWTH = -1\n"
@@ -45,6 +48,26 @@ NO_HARVEST = (
 """Its processes only fetch, parse and update. The code of a harvest takes seconds to load."""
 EACH_ROUND = f'{NO_HARVEST}{ALWAYS}standing.LAST = "update"\n'
 """Replaces the process after its first round."""
+
+
+class Clock:
+    """What two processes take for the time: that of the machine, and what a file adds."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        file.write_text("0")
+        now = f"int(1000 * time.time()) + int(Path({str(file)!r}).read_text())"
+        imports = "import time; from pathlib import Path\n"
+        self.of_supervisor = f"{imports}renewal.wall_ms = lambda: {now}\n"
+        self.of_crawl = (
+            f"{imports}from gossamer.state.workspace import Workspace\n"
+            f"Workspace.now_ms = lambda _: {now}\n"
+        )
+
+    def set_ahead(self, ms: int) -> None:
+        draft = self._file.with_suffix(".draft")
+        draft.write_text(str(ms))
+        draft.replace(self._file)
 
 
 @pytest.fixture
@@ -64,18 +87,26 @@ def systemd(tmp_path: Path) -> Iterator[Systemd]:
 
 
 def check_history(folder: Path, engine: Engine) -> None:
-    """Check that each step of each round was committed once, and all that was fetched is there."""
+    """As `check_rounds`, of a crawl in which all pages were always due."""
     crawl = Crawl.open(str(folder), engine)
+    check_rounds(crawl)
+    updated = [done for done in crawl.work.store.manifest.history if done.step == "update"]
+    rows = crawl.pages().select("fetches").collect()
+    assert max(row["fetches"] for row in rows) == len(updated)
+
+
+def check_rounds(crawl: Crawl) -> None:
+    """Check that each step of each round was committed once, and all that was fetched is there."""
     history = crawl.work.store.manifest.history
-    steps = [(done.round, done.step) for done in history if done.step in ROUND]
-    expected = [(number, step) for number in range(1, crawl.work.round + 1) for step in ROUND]
+    numbers = [done.round for done in history if done.step == "fetch"]  # something was due
+    steps = [
+        (each.round, each.step) for each in history if each.step in ROUND and each.round in numbers
+    ]
+    expected = [(number, step) for number in numbers for step in ROUND]
     assert steps == expected[: len(steps)]
     fetched = sum(done.counts.get("ok", 0) for done in history if done.step == "fetch")
-    updated = {done.round for done in history if done.step == "update"}
-    rows = crawl.pages().select("fetches").collect()
     assert crawl.dataset("responses").where("outcome = 'ok'").count() == fetched
-    assert len(rows) == PAGES
-    assert max(row["fetches"] for row in rows) == max(updated)
+    assert crawl.pages().count() == PAGES
 
 
 def test_a_process_that_has_grown_is_replaced_between_two_rounds(
@@ -171,6 +202,58 @@ def test_a_worker_that_is_killed_does_not_end_the_crawl(
         service.until(step="update", round=2)
         service.end()
     check_history(folder, engine)
+
+
+def waits(folder: Path) -> str | None:
+    """What others are told of a crawl that waits."""
+    told: str | None = CrawlWatch(Workspace.open(str(folder))).look()["waiting"]
+    return told
+
+
+def test_nobody_crawls_while_nothing_is_due(
+    server: Loopback, folder: Path, engine: Engine, systemd: Systemd
+) -> None:
+    """Another process goes on when others change the crawl, a page is due, or SIGHUP comes."""
+    rules = folder / "rules.txt"
+    rules.write_text("deny suffix .iso\n")
+    settings = 'engine.workers = 1\nfilter.files = ["rules.txt"]'
+    (folder / CONFIG_NAME).write_text(loopback_settings(server.address, settings))
+    crawl, clock = Crawl.open(str(folder), engine), Clock(folder.with_name("clock"))
+
+    def fetches() -> list[int]:
+        crawl.work.store.refresh()
+        return [row["fetches"] for row in crawl.pages().select("fetches").collect()]
+
+    def next_steps() -> list[object]:
+        return [line["step"] for line in service.until(event="wait") if "step" in line]
+
+    with Service(
+        folder, clock.of_crawl, before=clock.of_supervisor, NOTIFY_SOCKET=systemd.path
+    ) as service:
+        service.until(step="generate")
+        first = service.crawling()
+        service.until(event="wait")
+        first.wait(LONGEST_S)
+        assert not Process(service.process.pid).children()
+        assert (waits(folder) or "").startswith("no page is due before 2")
+        crawl.refresh()  # it is not locked
+        assert next_steps()[: len(ROUND)] == ROUND
+        assert fetches() == [2] * PAGES
+        clock.set_ahead(40 * DAY_MS)
+        service.until(step="generate")
+        clock.set_ahead(0)  # as tasks have another clock
+        assert next_steps()[: len(ROUND) - 1] == ROUND[1:]
+        assert fetches() == [3] * PAGES
+        rules.write_text("deny sufix .iso\n")
+        service.process.send_signal(signal.SIGHUP)
+        lines = service.until(event="settings")
+        assert "rules.txt, line 1" in next(each for each in lines if "event" in each)["text"]
+        lines += service.until(event="wait")
+        assert {line["step"] for line in lines if "step" in line} <= {"generate"}, "all was found"
+        service.end(signal.SIGINT)
+    assert waits(folder) is None
+    crawl.work.store.refresh()
+    check_rounds(crawl)
 
 
 def test_a_crawl_that_never_began_ends_with_its_process(folder: Path) -> None:

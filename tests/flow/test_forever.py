@@ -20,8 +20,8 @@ import pytest
 from gossamer import Crawl, config
 from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.flow import forever, rounds
-from gossamer.flow.forever import Listener, Reload
+from gossamer.flow import forever, rounds, waiting
+from gossamer.flow.forever import Handover, Listener, Reload
 from gossamer.flow.harvests import PARTS, Harvests
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.status.human_units import moment
@@ -81,7 +81,7 @@ def fake() -> Iterator[FakeWeb]:
 
 @pytest.fixture
 def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
-    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.01)
     made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(fake.address), engine)
     made.inject(fake.web.seeds())
     return made
@@ -100,7 +100,7 @@ def whole(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def idle(whole: Path, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
     """A copy of it, in which nothing is due."""
-    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.01)
     return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
 
 
@@ -140,7 +140,7 @@ def life(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
     crawl.inject(fake.web.seeds())
     lived = Life(crawl)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forever, "LOOK_S", 0.01)
+        patch.setattr(waiting, "LOOK_S", 0.01)
         with pytest.raises(Ended):
             crawl.run_forever(lived)
     return lived
@@ -220,7 +220,7 @@ def test_one_that_follows_another_waits_for_its_turn(idle: Crawl) -> None:
     with idle.work.store.lock(), pytest.raises(Locked):
         idle.run_forever(script)
     with pytest.raises(Ended):
-        idle.run_forever(script, follows=True)
+        idle.run_forever(script, follows=Handover())
     assert script.looked
     assert script.steps[0][:4] == ROUND
 

@@ -10,7 +10,7 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.errors import WorkerDied
-from gossamer.flow import forever, rounds
+from gossamer.flow import rounds, waiting
 from gossamer.flow.check import checks
 from gossamer.flow.forever import Listener
 from gossamer.flow.harvests import Harvests
@@ -55,7 +55,7 @@ class Listening(Listener):
 def crawl(
     server: Loopback, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Crawl]:
-    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.01)
     server.answers = {"/": page(LINKS), "/first": page(b"alpha"), "/held": page(b"beta")}
     made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(server.address), engine)
     made.inject(["http://a.test/"])

@@ -16,7 +16,7 @@ import pytest
 
 from gossamer import Crawl, config, fetch
 from gossamer.errors import Locked, StoreError
-from gossamer.flow import forever, rounds
+from gossamer.flow import rounds, waiting
 from gossamer.flow.forever import Listener
 from gossamer.schedule import generate
 from gossamer.storage.names import CONFIG_NAME
@@ -56,7 +56,7 @@ def held(server: Loopback) -> Iterator[Held]:
 @pytest.fixture
 def folder(server: Loopback, held: Held, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
     """A crawl of the three pages, the last of which is held back."""
-    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.01)
     made = tmp_path / "crawl"
     Crawl.create(str(made), loopback_settings(server.address)).close()
     return made

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PROGRAM = """
 from gossamer.cli import main, supervisor as renewal
 renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
-main()
+{before}main()
 """
 
 
@@ -31,12 +31,17 @@ class Service:
     """`gossamer crawl --forever --json`. A context manager that kills it."""
 
     def __init__(
-        self, folder: Path, first: str = "", options: Sequence[str] = (), **environment: str
+        self,
+        folder: Path,
+        first: str = "",
+        options: Sequence[str] = (),
+        before: str = "",
+        **environment: str,
     ) -> None:
-        """`first`: what each process that crawls does first, in Python."""
+        """What each process that crawls does `first`, and the other one `before`, in Python."""
         self.process = subprocess.Popen(
             [
-                *(sys.executable, "-c", PROGRAM.format(first=first)),
+                *(sys.executable, "-c", PROGRAM.format(first=first, before=before)),
                 *("crawl", str(folder), "http://a.test/", "--forever", "--json", *options),
             ],
             stdout=subprocess.PIPE,

@@ -14,7 +14,7 @@ from tantivy import Document
 from gossamer.api.crawl import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.flow import forever, rounds
+from gossamer.flow import rounds, waiting
 from gossamer.flow.check import checks
 from gossamer.flow.forever import Listener
 from gossamer.index.format import schema
@@ -260,7 +260,7 @@ def test_a_harvest_and_the_round_beside_it_survive_a_full_disk(
     # Which lines a host repeats is looked at when its pages have doubled, so it depends on when
     # harvests were.
     monkeypatch.setattr("gossamer.dedup.boilerplate.host_lines.MIN_PAGES", 1_000_000)
-    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.01)
     monkeypatch.setattr("gossamer.flow.harvests.PARTS", 1)
     monkeypatch.setattr("gossamer.flow.harvests.END_S", float(LONGEST_S))
     limits = "store.min_free_gb = 0\nstore.warc_versions = 1\ngenerate.pages = 4\n"

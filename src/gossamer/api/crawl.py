@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gossamer.api.remote import RemoteCrawl
     from gossamer.api.versions import CrawlVersions
     from gossamer.engine.engine import Engine
-    from gossamer.flow.forever import Listener
+    from gossamer.flow.forever import Handover, Listener
     from gossamer.links.graph.queries import LinkGraph
     from gossamer.rules.url_rules.rule_listing import TestedUrl, UrlRule
     from gossamer.schedule.focus.marks import Mark
@@ -171,13 +171,16 @@ class Crawl:
         with self.work.store.lock(), self.work.errors():
             return _reported(harvest(self.work, announce), report)
 
-    def run_forever(self, listener: Listener | None = None, *, follows: bool = False) -> None:
+    def run_forever(
+        self, listener: Listener | None = None, *, follows: Handover | None = None
+    ) -> None:
         """Run a round whenever a page is due, and rank and index, until an exception ends it.
 
         Meanwhile, other processes may change the crawl while no page is due. `listener` is told
         what happens, and its exceptions end the crawl. `follows`: another process ran this crawl
-        before, so this one waits if the crawl is locked. The memory of a process grows by some MB
-        per round; `gossamer crawl --forever` therefore replaces it from time to time.
+        before and left this, so this one waits if the crawl is locked. The memory of a process
+        grows by some MB per round; `gossamer crawl --forever` therefore replaces it from time to
+        time.
         """
         from gossamer.flow import forever
 

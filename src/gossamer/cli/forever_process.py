@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from gossamer.cli.gossamer_toml import with_contact
-from gossamer.cli.supervisor import RENEW
+from gossamer.cli.supervisor import RENEW, Rest
 from gossamer.cli.systemd_notification import Watchdog, tree_bytes
 from gossamer.flow import rounds
-from gossamer.flow.forever import Listener
+from gossamer.flow.forever import Handover, Listener
 from gossamer.state import pausing
+from gossamer.state.heartbeats import Wait, note_wait
 from gossamer.state.stopping import heed_nobody
 from gossamer.status.human_units import idle_until, size
 from gossamer.status.nothing_fetched import why_nothing
@@ -35,6 +37,10 @@ GROWTH_OF_FIRST = 1 / 4
 """The same as a part of what they had then: a small crawl stays small, and a large one, which reads
 more before it is as fast again, is replaced as seldom as the setting allows."""
 
+AWAY_MS = 300_000
+"""A wait for which this process ends: it and its children take some 400 MB, and another one starts
+within 3 s of CPU time."""
+
 
 class Kept(NamedTuple):
     """What one process keeps for the next."""
@@ -44,6 +50,7 @@ class Kept(NamedTuple):
     contact: str
     own: tuple[str, ...]
     """What the command line adds to settings that are read anew."""
+    left: Handover = Handover()
 
 
 class ForeverListener(Listener):
@@ -64,6 +71,8 @@ class ForeverListener(Listener):
     def begins(self) -> None:
         self._supervisor.keep(self._kept)
         self._supervisor.tell(READY="1")
+        if self._supervisor.must_reload:
+            signal.raise_signal(signal.SIGHUP)
 
     def announce(self, step: str, round_: int) -> None:
         self.is_waiting = False
@@ -83,8 +92,8 @@ class ForeverListener(Listener):
         if has_grown(self._first_bytes, now_bytes, self._work.config.engine.memory_gb):
             grown = f"from {size(self._first_bytes)} to {size(now_bytes)}"
             self._progress.tell("renew", f"the process has grown {grown}; another one goes on")
-            heed_nobody()
-            raise typer.Exit(RENEW)
+            valid = self._work.last_valid.contents if self._work.last_valid else {}
+            self._end(None, Handover(valid=valid))
 
     def waits(self, due_ms: int | None) -> None:
         self.is_waiting = True
@@ -96,6 +105,11 @@ class ForeverListener(Listener):
         self._supervisor.tell(STATUS=idle_until(due_ms))
         self._progress.tell("wait", idle_until(due_ms))
 
+    def may_end_until(self, due_ms: int | None, left: Handover) -> None:
+        if due_ms is None or due_ms - self._work.now_ms() >= AWAY_MS:
+            note_wait(self._work.root, Wait(self._work.store.holder(), due_ms))
+            self._end(Rest(self._work.root, left.searchable, due_ms), left)
+
     def settings(self, read: Config) -> Config:
         self._progress.tell("settings", "the settings were read anew")
         config = with_contact(self._kept.contact, self._kept.own, read)
@@ -105,6 +119,12 @@ class ForeverListener(Listener):
     def refused(self, error: ConfigError) -> None:
         self._progress.tell("refused", f"{error}\n  → until then, the last valid settings count")
         self._hand_on(self._work.config)
+
+    def _end(self, rest: Rest | None, left: Handover) -> None:
+        """End this process; another one goes on, now or after a rest. Raises Exit."""
+        heed_nobody()
+        self._supervisor.leave(rest, self._kept._replace(left=left))
+        raise typer.Exit(RENEW)
 
     def _hand_on(self, config: Config) -> None:
         self._kept = self._kept._replace(config=config)
@@ -126,4 +146,4 @@ def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, 
         return standing.is_waiting or is_paused
 
     with Watchdog(line, is_resting), progress:
-        crawl.run_forever(standing, follows=line.kept is not None)
+        crawl.run_forever(standing, follows=line.kept and line.kept.left)

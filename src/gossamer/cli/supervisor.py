@@ -4,7 +4,8 @@ The engine keeps some memory of each query for good (engine.py), so a crawl woul
 per round, for ever. Its process therefore ends when it has grown by a part of what it had first, or
 of `engine.memory_gb` (forever_process.py), and another one goes on. The kernel may also kill it
 when memory is short, or a library may crash, in it or in one of its workers: then another one goes
-on, too, after a wait that grows from time to time.
+on, too, after a wait that grows from time to time. When no page is due for minutes, the process
+that crawls ends, and another one begins when one is due.
 
 This process stays, and remains small: it imports neither the engine nor what the steps need. It
 runs the search page, handles all signals and passes on what the crawl tells systemd. The two are
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from gossamer.engine.processes import Process
     from gossamer.storage.lock_holder import Holder
 
+Message = dict[str, str] | bytes | tuple["Rest | None", bytes]
+"""What the process that crawls sends: fields for systemd, or what its successor needs."""
 RENEW = 75
 """The exit code of a process that is to be replaced: EX_TEMPFAIL of sysexits.h, "try again"."""
 LOST_WORKER = 71
@@ -72,6 +75,19 @@ class Start(NamedTuple):
     """See `supervision.Told`."""
     kept: bytes
     """What the process before it has kept for this one; b"" if there was none."""
+    must_reload: bool
+    """Whether it must read the settings first: it may have no other work, and end soon."""
+
+
+class Rest(NamedTuple):
+    """A wait for which the process that crawls ends."""
+
+    crawl: str
+    """Its path or URL."""
+    version: int
+    """That of the crawl. If it changes, there may be work."""
+    due_ms: int | None
+    """When a page is due; None: none ever is."""
 
 
 class Line:
@@ -79,7 +95,11 @@ class Line:
 
     def __init__(self, connection: Connection) -> None:
         start: Start = connection.recv()
-        self.program, self.limit_s = start.program, start.limit_s
+        self.program, self.limit_s, self.must_reload = (
+            start.program,
+            start.limit_s,
+            start.must_reload,
+        )
         self.kept: Any = pickle.loads(start.kept) if start.kept else None  # noqa: S301  # our own
         """What the process before this one has kept; None if there was none."""
         self._connection, self._lock = connection, threading.Lock()
@@ -92,13 +112,17 @@ class Line:
         """Keep something for the process that will follow this one."""
         self._send(pickle.dumps(state))
 
+    def leave(self, rest: Rest | None, state: object) -> None:
+        """Keep something for the process that follows when this one has ended, after a rest."""
+        self._send((rest, pickle.dumps(state)))
+
     def holder(self) -> Holder:
         """Who locks the crawl: the parent, which is the process to be ended."""
         from gossamer.storage.lock_holder import Holder  # the parent does without
 
         return Holder.me(os.getppid())
 
-    def _send(self, message: dict[str, str] | bytes) -> None:
+    def _send(self, message: Message) -> None:
         with self._lock:
             self._connection.send(message)
 
@@ -140,6 +164,8 @@ class _Keeper:
         self._is_ready = False
         """Whether the present process crawls."""
         self._kept = b""
+        self._rest: Rest | None = None
+        """For which wait the present process ends."""
         self._stops = 0
         """Signals that came and ask for an end."""
         self._is_terminated = False
@@ -167,11 +193,13 @@ class _Keeper:
                 return self._stopped(status)
             if status < 0 or status == LOST_WORKER:
                 wait_s = next_wait_s(wait_s, time.monotonic() - began_s)
-                self._rest(cause_of_death(status), wait_s)
-                if self._stops:
-                    return self._stopped(status)
+                self._recover(cause_of_death(status), wait_s)
             elif status != RENEW:
                 return status
+            elif self._rest is not None:
+                self._wait_for_work(self._rest)
+            if self._stops:
+                return self._stopped(status)
 
     def open_page(self) -> None:
         """Start the search page, unless nobody asked for one, or it runs already."""
@@ -195,6 +223,7 @@ class _Keeper:
     def _run_once(self) -> int:
         """Let a process crawl until it ends; return its status, which is negative for a signal."""
         ours, theirs = Pipe()
+        self._rest = None
         with theirs:
             descriptor = theirs.fileno()
             self._crawl = start_python(
@@ -216,7 +245,8 @@ class _Keeper:
             self._pass_on(WATCHED)
             return
         try:
-            line.send(Start(sys.argv[0], self._supervisor.limit_s, self._kept))
+            limit_s, must_reload = self._supervisor.limit_s, self._must_reload
+            line.send(Start(sys.argv[0], limit_s, self._kept, must_reload))
             while True:
                 if line.poll(LOOK_S):
                     self._hear(line.recv())
@@ -224,7 +254,10 @@ class _Keeper:
         except (EOFError, ConnectionError):
             return
 
-    def _hear(self, message: dict[str, str] | bytes) -> None:
+    def _hear(self, message: Message) -> None:
+        if isinstance(message, tuple):
+            self._rest, self._kept = message  # it may not have heard of new settings
+            return
         if isinstance(message, bytes):
             self._kept = message
             self._must_reload &= not self._is_ready
@@ -242,7 +275,26 @@ class _Keeper:
                 "the search page", f"ended with status {status}", "its own message says why"
             )
 
-    def _rest(self, why: str, wait_s: float) -> None:
+    def _wait_for_work(self, rest: Rest) -> None:
+        """Wait in place of the process that crawls."""
+        from gossamer.flow.waiting import wait_until_due  # it takes 15 MB
+        from gossamer.state.heartbeats import forget_wait
+        from gossamer.storage.backends import open_backend
+        from gossamer.storage.store import Store
+
+        try:
+            store = Store(open_backend(rest.crawl, is_known=True))
+            wait_until_due(store, rest.version, rest.due_ms, self._is_woken, wall_ms)
+        finally:
+            forget_wait(rest.crawl)
+
+    def _is_woken(self) -> bool:
+        """Whether a signal ends a wait."""
+        self._supervisor.tell(WATCHDOG="1")
+        self._look_at_page()
+        return bool(self._stops) or self._must_reload
+
+    def _recover(self, why: str, wait_s: float) -> None:
         """Tell of a crash, and wait. Raises EngineError if no process has crawled yet."""
         if not self._kept:
             raise EngineError("the process that crawls", why, "run the command again")
@@ -285,6 +337,10 @@ class _Keeper:
     def _pass_on(self, number: signal.Signals) -> None:
         if self._crawl is not None:
             self._crawl.send_signal(number)
+
+
+def wall_ms() -> int:
+    return int(1000 * time.time())
 
 
 def next_wait_s(before_s: float, lived_s: float) -> float:

@@ -7,8 +7,9 @@ Rounds do not wait for harvests, which run beside them (harvests.py). Only the s
 join the archive, which move pages that a harvest may read, wait for a moment between two rounds
 without one.
 
-The process may be replaced at such a moment (`Listener.may_end`). The one that follows waits for
-its turn, as other commands may use the crawl meanwhile.
+The process may be replaced at such a moment (`Listener.may_end`), and end while nothing is due
+(`may_end_until`). The one that follows waits for its turn, as other commands may use the crawl
+meanwhile, and gets what it must know from the one before (`Handover`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from gossamer.errors import ConfigError, Locked
-from gossamer.flow import rounds
+from gossamer.flow import rounds, waiting
 from gossamer.flow.harvests import Harvests
 from gossamer.flow.settings_check import check_settings
 from gossamer.schedule.due import round_length
@@ -30,7 +31,7 @@ from gossamer.state.last_valid import LastValid
 from gossamer.state.settings_file import read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from gossamer.config import Config
     from gossamer.state.workspace import Workspace
@@ -40,11 +41,18 @@ Result = TypeVar("Result")
 
 UNCHANGED = "unchanged"
 """The outcome of a request for a page that is as it was."""
-LOOK_S = 0.5
 REST_MS = 60_000
 """A wait for which it is worth ending what workers are forked from: that takes 85 MB, and a second
 of CPU time to start again."""
-"""Seconds between two looks at whether a page has become due, or somebody changed the crawl."""
+
+
+class Handover(NamedTuple):
+    """What the process of a crawl without end leaves to the one that follows."""
+
+    searchable: int = 0
+    """The version of the crawl in which all that was crawled was searchable; 0: not known."""
+    valid: Mapping[str, Any] = {}
+    """What files held when they could last be used (last_valid.py)."""
 
 
 class Listener:
@@ -54,7 +62,7 @@ class Listener:
     """
 
     def look(self) -> None:
-        """Called before each step of a round, and every LOOK_S seconds while the crawl waits."""
+        """Called before each step of a round, and twice a second while the crawl waits."""
 
     def begins(self) -> None:
         """No other crawl runs here, and from now on the settings are read anew on SIGHUP."""
@@ -73,6 +81,13 @@ class Listener:
 
     def waits(self, due_ms: int | None) -> None:
         """No page is due before this time; None: none ever is."""
+
+    def may_end_until(self, due_ms: int | None, left: Handover) -> None:
+        """The crawl is about to wait for this time, as `waits` was told.
+
+        Nothing is lost or done again if an exception ends it here, and another process goes on then
+        with what this one has `left`.
+        """
 
     def settings(self, read: Config) -> Config:
         """The settings that count, of those that were read anew."""
@@ -116,29 +131,35 @@ class Reload:
         return True
 
 
-def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
+def run(work: Workspace, listener: Listener, *, follows: Handover | None = None) -> None:
     """Run rounds without end, until an exception ends them.
 
     Raises Locked if another process crawls when this one begins, unless it `follows` one that
     ended: then it waits for its turn.
     """
     work.is_endless = True
-    work.last_valid = LastValid(listener.refused)
+    work.last_valid = LastValid(listener.refused, follows.valid if follows else {})
     crawl = _Crawl(work, listener)
-    if not follows:
+    if follows is None:
         check_settings(work)
         with work.store.lock():
             pass  # nobody else crawls; later, this process waits for its turn
     with crawl.reload.handle_hangup():
         listener.begins()
+        searchable = follows.searchable if follows else 0
         while True:
             with _turn(work, listener), crawl.harvests:
+                crawl.harvests.is_stale = work.store.refresh().version != searchable
                 due_ms = crawl.while_due()
+            searchable = work.store.manifest.version
             listener.waits(due_ms)
+            if crawl.reload.if_requested():
+                continue
+            listener.may_end_until(due_ms, Handover(searchable, work.last_valid.contents))
             if due_ms is None or due_ms - work.now_ms() >= REST_MS:
                 work.rest()
             with note_waiting(work.root, Wait(work.store.holder(), due_ms)):
-                crawl.harvests.is_stale = _wait(work, due_ms, listener, crawl.reload)
+                waiting.wait_until_due(work.store, searchable, due_ms, crawl.is_woken, work.now_ms)
 
 
 class _Crawl:
@@ -175,6 +196,11 @@ class _Crawl:
                     work.store.collect_garbage(work.config.store.keep_versions)
                     return due_ms
 
+    def is_woken(self) -> bool:
+        """Whether settings were read anew while the crawl waits."""
+        self._listener.look()
+        return self.reload.if_requested()
+
     def _harvest_until_due(self, due_ms: int | None) -> bool:
         """Wait until all that was crawled is searchable; False if a page is due earlier."""
         while self.harvests.is_running() or self.harvests.is_behind:
@@ -183,7 +209,7 @@ class _Crawl:
             if due_ms is not None and self._work.now_ms() >= due_ms:
                 return False
             self._listener.look()
-            self.harvests.wait(_look_s(self._work, due_ms))
+            self.harvests.wait(waiting.look_s(due_ms, self._work.now_ms()))
         return True
 
     def _report_steps(self, steps: Generator[StepReport, None, Result]) -> Result:
@@ -222,32 +248,8 @@ def _turn(work: Workspace, listener: Listener) -> Iterator[None]:
                 break
             except Locked:
                 listener.look()
-                time.sleep(LOOK_S)
+                time.sleep(waiting.LOOK_S)
         yield
-
-
-def _wait(work: Workspace, due_ms: int | None, listener: Listener, reload: Reload) -> bool:
-    """Wait until a page is due, settings were read anew, or another command changed the crawl.
-
-    Returns whether it was the last of these. Ends when the clock is set back, too: `due_ms` may
-    follow from what it was before.
-    """
-    version, began_ms = work.store.manifest.version, work.now_ms()
-    while due_ms is None or began_ms <= work.now_ms() < due_ms:
-        listener.look()
-        if work.store.refresh().version != version:
-            return True
-        if reload.if_requested():
-            break
-        time.sleep(_look_s(work, due_ms))
-    return False
-
-
-def _look_s(work: Workspace, due_ms: int | None) -> float:
-    """The seconds until the next look: no later than a page is due."""
-    if due_ms is None:
-        return LOOK_S
-    return min(LOOK_S, max(0.0, (due_ms - work.now_ms()) / 1000))
 
 
 def _brings_something(steps: Sequence[StepReport]) -> bool:

@@ -121,20 +121,32 @@ class Wait(msgspec.Struct, frozen=True):
 @contextmanager
 def note_waiting(folder: str, wait: Wait) -> Iterator[None]:
     """Let others know of a wait while the block runs."""
-    path = f"{folder}/.waiting"
-    with suppress(OSError, StoreError):  # a failure to report must not stop the work
-        opening.replace(path, msgspec.json.encode(wait))
+    note_wait(folder, wait)
     try:
         yield
     finally:
-        with suppress(OSError, StoreError):
-            opening.remove(path)
+        forget_wait(folder)
+
+
+def note_wait(folder: str, wait: Wait) -> None:
+    """Let others know of a wait, until it is forgotten or the process `by` which it is ends."""
+    with suppress(OSError, StoreError):  # a failure to report must not stop the work
+        opening.replace(_wait_file(folder), msgspec.json.encode(wait))
+
+
+def forget_wait(folder: str) -> None:
+    with suppress(OSError, StoreError):
+        opening.remove(_wait_file(folder))
 
 
 def read_noted_wait(folder: str) -> Wait | None:
     """The wait of a crawl's process, if there is one."""
     try:
-        wait = msgspec.json.decode(opening.read(f"{folder}/.waiting"), type=Wait)
+        wait = msgspec.json.decode(opening.read(_wait_file(folder)), type=Wait)
     except (OSError, msgspec.DecodeError):
         return None
     return wait if wait.by.lives() else None
+
+
+def _wait_file(folder: str) -> str:
+    return f"{folder}/.waiting"

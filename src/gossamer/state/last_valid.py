@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 Content = TypeVar("Content")
 
@@ -15,10 +15,15 @@ Content = TypeVar("Content")
 class LastValid:
     """What files held when they could last be used, for a crawl that must not end."""
 
-    def __init__(self, refused: Callable[[ConfigError], None]) -> None:
-        """`refused` is called once with the reason why a file cannot be used."""
+    def __init__(
+        self, refused: Callable[[ConfigError], None], contents: Mapping[str, Any] | None = None
+    ) -> None:
+        """`refused` is called once with the reason why a file cannot be used.
+
+        `contents`: those of another object, which a process before this one had.
+        """
         self._refused = refused
-        self._contents: dict[str, Any] = {}
+        self.contents = dict(contents or {})
         self._reasons: dict[str, str] = {}
 
     def read(self, name: str, read: Callable[[], Content]) -> Content:
@@ -26,13 +31,13 @@ class LastValid:
         try:
             content = read()
         except ConfigError as error:
-            if name not in self._contents:
+            if name not in self.contents:
                 raise
             if self._reasons.get(name) != str(error):
                 self._reasons[name] = str(error)
                 self._refused(error)
-            kept: Content = self._contents[name]
+            kept: Content = self.contents[name]
             return kept
         self._reasons.pop(name, None)
-        self._contents[name] = content
+        self.contents[name] = content
         return content

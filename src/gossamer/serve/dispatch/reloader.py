@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import StoreError
 from gossamer.search.searcher import Searcher
+from gossamer.storage.objects.bucket import is_object_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
 
-LOOK_S = 1.0
+LOOK_S = 0.25
+OBJECT_LOOK_S = 1.0
+"""On object storage, where each look costs a request."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,6 +41,7 @@ class OpenIndex:
         self._work = work
         self._crawl = crawl
         self._clock = clock
+        self._every_s = OBJECT_LOOK_S if is_object_url(work.root) else LOOK_S
         self._guard = threading.Lock()
         self._next_s = clock()
         self._layers: tuple[Layer, ...] = ()
@@ -58,7 +62,7 @@ class OpenIndex:
             try:
                 if self.is_due:
                     self._look()
-                    self._next_s = self._clock() + LOOK_S
+                    self._next_s = self._clock() + self._every_s
             finally:
                 self._guard.release()
         return self._searcher
