@@ -113,7 +113,12 @@ def log_work(work: Workspace) -> Workspace:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 12))]
+    "seed",
+    [
+        *range(2),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 10)),
+        *(pytest.param(n, marks=pytest.mark.long) for n in range(10, 200)),
+    ],
 )
 def test_whoever_applies_all_changes_has_the_pages_of_the_index(
     log_work: Workspace, seed: int
