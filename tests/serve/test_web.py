@@ -143,6 +143,26 @@ def test_api_search(client: httpx.Client) -> None:
     assert results["facets"] == {}
 
 
+@pytest.mark.parametrize("limit", [1, 7, 10, 25, 100])
+def test_links_to_the_next_part_lead_to_each_page_once(client: httpx.Client, limit: int) -> None:
+    answer = client.get("/api/v1/search", params={"q": "apple", "limit": limit, "sort": "date"})
+    at_once = client.get("/api/v1/search?q=apple&limit=25&sort=date").json()
+    parts = [answer]
+    while "next" in answer.links:
+        answer = client.get(answer.url.join(answer.links["next"]["url"]))
+        assert answer.url.params["state"] == at_once["state"]
+        parts.append(answer)
+    assert len(parts) == -(-25 // limit)
+    assert [hit["url"] for part in parts for hit in part.json()["hits"]] == [
+        hit["url"] for hit in at_once["hits"]
+    ]
+
+
+def test_no_link_leads_beyond_the_last_result_that_may_be_asked_for(client: httpx.Client) -> None:
+    for asked in ("offset=9990&limit=10", "offset=30", "limit=0", "q=nothing"):
+        assert client.get(f"/api/v1/search?q=apple&{asked}").links == {}
+
+
 def test_api_facets_and_explanations(client: httpx.Client) -> None:
     asked = {"q": "apple", "facets": "true", "explain": "1", "sort": "relevance"}
     results = client.get("/api/v1/search", params=asked).json()

@@ -94,7 +94,8 @@ OPERATIONS = (
         "/api/v1/search",
         "search",
         "Search. The best pages come first; offset + limit may be at most "
-        f"{MAX_RESULTS}. docs/searching.md describes the query language.",
+        f"{MAX_RESULTS}. The header Link has the URL of the next part, with its state (RFC 8288). "
+        "docs/searching.md describes the query language.",
         Results,
         (
             Parameter("q", "the query", {"type": "string"}, required=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +16,7 @@ from gossamer.serve.rendering import render
 from gossamer.serve.web.site_path import root_of
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
     from typing import Any
 
     from starlette.requests import Request
@@ -129,5 +130,10 @@ def page(
     return HTMLResponse(render(template, root=root_of(scope), **values), status, _FRESH)
 
 
-def json(value: object, status: int = 200, media_type: str = "application/json") -> Response:
-    return Response(msgspec.json.encode(value), status, _FRESH, media_type)
+def json(
+    value: object,
+    status: int = 200,
+    media_type: str = "application/json",
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Response:
+    return Response(msgspec.json.encode(value), status, {**_FRESH, **headers}, media_type)

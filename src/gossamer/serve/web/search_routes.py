@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
@@ -160,7 +161,7 @@ class Searching:
             found = await asyncio.to_thread(self._for_models, found)
         if responses.flag(request, "provenance"):
             found = await asyncio.to_thread(self._with_provenance, found)
-        return responses.json(found)
+        return responses.json(found, headers=_next_part(request, question, found))
 
     def _for_models(self, found: Results) -> Results:
         """Leave out the hits whose publishers forbid that their text becomes input of AI."""
@@ -194,6 +195,18 @@ class Searching:
 def _profile(request: Request) -> Profile | None:
     given = request.query_params.get("profile")
     return next((profile for profile in PROFILES if profile == given), None)
+
+
+def _next_part(request: Request, question: Question, found: Results) -> dict[str, str]:
+    """A header with the link to the next part of the list (RFC 8288), if there is one."""
+    offset, shown = question.offset + question.limit, len(found.hits)
+    limit = min(question.limit, MAX_RESULTS - offset)
+    follows = offset < found.reachable or (found.estimated and shown == question.limit)
+    if not (shown and follows and limit > 0):
+        return {}
+    asked = dict(request.query_params) | {"offset": str(offset), "limit": str(limit)}
+    asked |= {"state": found.state} if found.state else {}
+    return {"link": f'<?{urlencode(asked)}>; rel="next"'}
 
 
 def describe_search(request: Request) -> Response:
