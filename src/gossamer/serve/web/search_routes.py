@@ -157,11 +157,12 @@ class Searching:
         found = await self._front.search(question, client_of(request.scope))
         if request.query_params.get("state") not in (None, "", found.state):
             raise HTTPException(409, "the index has changed: begin again with offset=0")
+        headers = _next_part(request, question, found)
         if reader == AI_INPUT:
             found = await asyncio.to_thread(self._for_models, found)
         if responses.flag(request, "provenance"):
             found = await asyncio.to_thread(self._with_provenance, found)
-        return responses.json(found, headers=_next_part(request, question, found))
+        return responses.json(found, headers=headers)
 
     def _for_models(self, found: Results) -> Results:
         """Leave out the hits whose publishers forbid that their text becomes input of AI."""
