@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
+from gossamer.index.format.han_variants import HAN, replaced_variants
 from gossamer.index.format.normalization import (
     Aligned,
     compose_characters,
@@ -19,7 +20,7 @@ CHARACTERS = st.text(
     st.sampled_from(
         "aBé \n'’\"·l-\u00ad\u200b\u200c\u200d\u202e\u2060\ufeff\u0301\u0345ÅµﬁⅧ㎏½™Ａ１ﾊﾞİßςΆᾳώ"
         "йёѝєіʼ\u05d1\u05bc\u05f4ا\u0622\u064b\u0640ی\u06f3हि\u0902\u0901द\u093cक\u0958น\u0e49\u0e33"
-        "\u0e40\u0e4d\u0eb3각\u1100\u1161日ｶ🦀\U0001f468\U0001f3fd\ufe0f\U0001f1e9\U0001f1eaê𝐀"
+        "\u0e40\u0e4d\u0eb3\u0d7b\u0d4d\u0d02\u0d17\u17d2\u178a電発각\u1100\u1161日ｶ🦀\U0001f468\U0001f3fd\ufe0f\U0001f1e9\U0001f1eaê𝐀"
     )
 )
 TEXT = st.one_of(CHARACTERS, st.text())
@@ -79,6 +80,24 @@ SAME = [
     ("skin tone", "👍🏽", "👍"),
     ("variation selector", "❤\ufe0f", "❤"),
     ("joined emoji", "👩\u200d💻", "👩💻"),
+    ("traditional", "電腦與網路", "电脑与网路"),
+    ("several traditional forms", "發髮 乾幹 裏裡 為爲", "发发 干干 里里 为为"),
+    ("new and old kanji", "発鉄桜国 仏", "發鐵櫻國 佛"),
+    ("compatibility ideograph of a variant", "\uf9dc", "\u9686"),
+    ("beyond the BMP", "𫗭", "喂"),
+    ("Yiddish", "\u05f0\u05f1\u05f2 \ufb1f", "\u05d5\u05d5\u05d5\u05d9\u05d9\u05d9 \u05d9\u05d9"),
+    ("letters with nukta", "\u0929\u0931\u0934", "\u0928\u0930\u0933"),
+    ("nasal of Kannada", "ಹಿಂದಿ", "ಹಿನ್ದಿ"),
+    ("nasal of Malayalam", "സംഗീതം", "സങ്ഗീതം"),
+    ("khanda ta", "\u09ce", "\u09a4\u09cd\u200d"),
+    ("chillu", "\u0d7b\u0d7c", "\u0d28\u0d4d\u200d\u0d30\u0d4d\u200d"),
+    ("chillu before a letter", "എൻ\u0d4dറെ", "എന്റെ"),
+    ("Tamil sri", "\u0bb6\u0bcd\u0bb0\u0bc0", "ஸ்ரீ"),
+    ("Khmer coeng da", "\u17d2\u178a", "\u17d2\u178f"),
+    ("Armenian question", "ինչո\u055eւ", "ինչու"),
+    ("Azerbaijani", "Azərbaycan", "Azerbaycan"),
+    ("Cyrillic of manuscripts", "\u1c80\u1c81", "вд"),
+    ("Arabic separators", "١٬٢٥٠٫٥", "1,250.5"),
 ]
 
 
@@ -101,10 +120,37 @@ def test_spellings_of_a_word_are_equal(one: str, other: str) -> None:
         ("ة", "ه"),
         ("คํา", "คา"),
         ("🇩🇪", "🇫🇷"),
+        ("欠", "缺"),
+        ("沪", "濾"),
+        ("連", "聯"),
+        ("\u0b95\u0b82\u0b95", "\u0b95\u0b99\u0bcd\u0b95"),
     ],
 )
 def test_other_words_stay_different(one: str, other: str) -> None:
     assert normalize(one) != normalize(other)
+
+
+def test_decimal_digits_have_their_value() -> None:
+    digits = [char for char in map(chr, range(0x20000)) if char.isdecimal()]
+    assert [normalize(char) for char in digits] == [str(unicodedata.decimal(c)) for c in digits]
+
+
+def test_compatibility_letters_are_what_nfkc_makes_of_them() -> None:
+    """But for Greek iotas below vowels, which NFKC puts beside them."""
+    analyze = analyzer_for(OTHER).terms.analyze
+    others = set()
+    for char in map(chr, range(0x80, 0x20000)):
+        plain = unicodedata.normalize("NFKC", char)
+        if char.isalpha() and plain != char and analyze(char) != analyze(plain):
+            others.add(unicodedata.name(char).split()[0])
+    assert others == {"GREEK"}
+
+
+def test_characters_with_other_forms_are_replaced_by_one_that_stays() -> None:
+    replaced = replaced_variants()
+    assert replaced.keys().isdisjoint(replaced.values())
+    assert all(len(char) == len(other) == 1 for char, other in replaced.items())
+    assert all(HAN.match(char) for pair in replaced.items() for char in pair)
 
 
 def test_a_fraction_is_no_part_of_a_number() -> None:
@@ -155,6 +201,8 @@ def test_spans_are_in_the_text_and_in_order(text: str) -> None:
         ("אֶת בְּרֵאשִׁית", "בראשית", "בְּרֵאשִׁית"),
         ("Наш обʼєкт тут", "обєкт", "обʼєкт"),
         ("a 👍🏽 b", "u1f44d", "👍🏽"),
+        ("使用電腦ﾊﾞ上網", "电脑", "電腦"),
+        ("使用電腦ﾊﾞ上網", "上网", "上網"),
     ],
 )
 def test_a_word_is_found_where_it_stands(text: str, word: str, shown: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.query import Filter, Words, parse
-from gossamer.search.query_text import straighten, without_quotes
+from gossamer.search.query_text import effective_query, straighten, without_quotes
 
 GREEN = Words("green crane", exact=True)
 
@@ -55,6 +55,12 @@ def test_places_are_kept_and_nothing_is_left_to_do(text: str) -> None:
 def test_full_width_characters_become_what_nfkc_makes_of_them() -> None:
     for code in range(0xFF01, 0xFF5F):
         assert straighten(chr(code)) == unicodedata.normalize("NFKC", chr(code))
+
+
+def test_a_number_in_groups_is_one_word() -> None:
+    assert parse(effective_query("1 250 000 boats")) == parse("1,250,000 boats")
+    isbn = Words("0-306-40615-2", also=("9780306406157",))
+    assert parse(effective_query("0 306 40615 2")) == isbn
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,8 @@ def _stop_words(words: Sequence[Words], language: str, other: str) -> dict[str, 
     """The forms of words that are stop words in another language, each with its term there."""
     found: dict[str, str] = {}
     for word in words:
-        forms = analyzer_for(language).exact_form.analyze(word.text)
+        mine = analyzer_for(language)
+        forms = mine.exact_form.analyze(word.text) if mine.has_forms else ()
         terms = analyzer_for(other).terms_of(word.text)
         if len(forms) == len(terms) and not analyzer_for(other).has_content_word(word.text):
             found.update(zip(forms, terms, strict=True))

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from gossamer.index.format.joined_words import other_isbn
 from gossamer.search.query_text import straighten
 
 if TYPE_CHECKING:
@@ -339,7 +340,9 @@ def _token(match: re.Match[str], *, plain: bool) -> Iterator[_Token]:
         yield from [word] * (word in OPERATORS)
     elif word.strip("-"):
         weighed = WEIGHED.fullmatch(word)
-        yield Words(weighed["word"] if weighed else word)
+        text = weighed["word"] if weighed else word
+        isbn = other_isbn(text)
+        yield Words(text, also=(isbn,) if isbn else ())
 
 
 def _phrase(match: re.Match[str]) -> Iterator[_Token]:

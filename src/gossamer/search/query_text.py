@@ -1,7 +1,8 @@
 """The text of a query before it is parsed: what counts of it, in one spelling.
 
 Keyboards and programs replace what people mean to type. Here quotation marks become `"`, and
-full-width characters ASCII: input methods write `ｓｉｔｅ：` and `（ＯＲ）`. A text keeps its
+full-width characters ASCII: input methods write `ｓｉｔｅ：` and `（ＯＲ）`. Spaces within a number
+become commas, and hyphens within an ISBN, so that it is one word. A text keeps its
 length, so that a place in the result is the same place in the original.
 
 The marks are those of the Unicode property Quotation_Mark (PropList.txt) that enclose quotations in
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 
+from gossamer.index.format.joined_words import with_separators
 from gossamer.index.format.normalization import compose_characters
 
 MAX_QUERY_CHARS = 4_000
@@ -44,7 +46,7 @@ _TO_ASCII = {0xFF01 + number: 0x21 + number for number in range(94)} | {0x3000: 
 def effective_query(query: str) -> str:
     """The part of a query that counts, in the Unicode form of the index, in straight quotes."""
     text = query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode()
-    return straighten(compose_characters(text))
+    return with_separators(straighten(compose_characters(text)))
 
 
 def straighten(text: str) -> str:

@@ -4,7 +4,8 @@
 was typed gets a bonus: the idf of this form in the text, and that of the form in the title, each
 times the weight `ranking.exact_form`. In a query of n words, the weight of forms is divided by n²,
 and that of code that says no more than its words (`std::vec`, unlike `C++`) by n, because the
-longer a query is, the more likely it is prose.
+longer a query is, the more likely it is prose. A form of Chinese characters counts only if there
+are pages with another one: otherwise it tells nothing that the characters do not.
 
 Code counts if a page has all its parts. So does a page whose title has one word of the code, and
 whose text has the others: the page about `Optional` explains `Optional.orElseThrow` without calling
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import Query
 
 from gossamer.index.format.analysis import MAX_KEPT, whitespace_analyzer
-from gossamer.index.format.exact_form import code_in, pieces_of
+from gossamer.index.format.exact_form import code_in, pieces_of, variant_forms
 from gossamer.index.format.normalization import normalize
 from gossamer.search.query_clauses import all_of, any_of
 from gossamer.search.statistics import idf
@@ -74,8 +75,14 @@ def is_more_than_words(typed: str) -> bool:
 
 
 def forms_of(typed: str, analyzer: Analyzer) -> Unit:
-    """The words of a typed text as they stand, without stop words."""
-    return tuple(analyzer.exact_form.analyze(typed))
+    """The words of a typed text as they stand, without stop words, if they have other forms."""
+    words = analyzer.exact_form.analyze(typed) if analyzer.has_forms else ()
+    return (*words, *_typed_variants(typed))
+
+
+def _typed_variants(typed: str) -> Unit:
+    """How its Chinese characters are written."""
+    return () if typed.isascii() else tuple(sorted(variant_forms(typed)))
 
 
 def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
@@ -98,6 +105,7 @@ def typed_words(
             terms = tuple(dict.fromkeys((*terms, *names)))
         if not terms or _HYPHENED.fullmatch(word) or not _has_pages(terms, TEXT, pages):
             forms.update(forms_of(word, analyzer))
+            forms.difference_update(_only_forms(word, pages))
         else:
             share = 1 / len(words) if _INNER.fullmatch(word) else 1.0
             found[word] = TypedWord(terms, names, share, is_name=word.startswith("@"))
@@ -116,6 +124,14 @@ def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
     for each in words:
         yield from code_of(each.text)
         yield from forms_of(each.text, analyzer)
+
+
+def _only_forms(word: str, pages: Frequencies) -> Iterator[str]:
+    """The forms of Chinese characters that stand on all pages which have the characters."""
+    for form in _typed_variants(word):
+        having = pages.pages("text", normalize(form))
+        if 0 < having <= pages.pages(field_of(form), form):
+            yield form
 
 
 def bonus_queries(

@@ -182,9 +182,7 @@ class Analyzer:
         build = _build_analyzer
         self.terms = Terms(build(tokenizer, [lower, *stem, fold, no_empty]), self.in_place)
         words = self._words_in_place
-        # Words that are not stemmed have no second form.
-        none = [] if self.has_forms else [Filter.remove_long(1)]
-        self.exact_form = Terms(build(tokenizer, [*none, lower, *stop, fold, no_empty]), words)
+        self.exact_form = Terms(build(tokenizer, [lower, *stop, fold, no_empty]), words)
         query_stop = [*stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
         self._content_words = Terms(build(tokenizer, [lower, *query_stop]), words)
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)

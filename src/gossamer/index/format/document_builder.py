@@ -27,6 +27,7 @@ from gossamer.index.format.exact_form import (
     join_texts,
     marked_pieces,
     split_parts,
+    variant_forms,
 )
 from gossamer.index.format.joined_words import joined_words
 from gossamer.index.format.normalization import (
@@ -176,6 +177,7 @@ class DocumentBuilder:
         title = normalize_composed(texts.title)
         self._add_words("title", title)
         self._add_forms("title", "title_exact_form", title)
+        self._add_variants("title_exact_form", (texts.title,))
         self._add_code_and_parts("title", "title_code", all_pieces(title))
         different = " ".join(_WORD.findall(title.lower()))
         self._add_joined_words("title", title, title, different)
@@ -192,12 +194,15 @@ class DocumentBuilder:
         for anchor in texts.anchors:
             self._add_words("anchors", normalize_composed(anchor))
         names = skip_known((*self._names, texts.description), self._lines)
-        parts = [normalize_composed(part) for part in (*names, self._main_text, address)]
+        written = (*names, self._main_text, address)
+        parts = [normalize_composed(part) for part in written]
         for part in parts:
             self._add_words("text", part)
         raw, normal = join_texts(parts), "\n".join(parts)
         different, pieces = different_words(raw), marked_pieces(raw)
         self._add_forms("text", "exact_form", different)
+        if pieces.unspaced:
+            self._add_variants("exact_form", written)
         self._add_code_and_parts("text", "code", pieces)
         self._add_joined_words("text", normal, "\n".join(pieces.code), different)
         add_text("vocabulary", plain_words_of(self._names))
@@ -217,6 +222,11 @@ class DocumentBuilder:
         self._document.add_text(exact_form, self._analyzer.forms(different))
         if not different.isascii() and (other := self._analyzer.without_accents(different)):
             self._document.add_text(words, other)
+
+    def _add_variants(self, exact_form: str, written: Iterable[str]) -> None:
+        """Add how Chinese characters are written that normalisation replaces."""
+        if found := variant_forms("\n".join(written)):
+            self._document.add_text(exact_form, " ".join(found))
 
     def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
         """Add the code in pieces of a text to a field, and split words to the field of `words`."""

@@ -3,7 +3,8 @@
 A page that has one form has the term of the joined one, too, and a query is searched for it:
 
     hyphens   two words of letters, of which the first is a prefix (`e-mail`, `Wi-Fi`, `co-op`)
-    numbers   groups of three digits behind commas, points, apostrophes or spaces
+    numbers   groups of three digits behind commas, points, apostrophes or spaces, or two digits
+              and at last three behind commas, as in India (`12,50,000`)
     ISBN      with hyphens or spaces, if its check digit is right (ISO 2108)
 
 Whether `1,250` is a number or a fraction depends on the language, so it also keeps its parts.
@@ -26,7 +27,7 @@ _SEPARATORS = ",.'\u2019\u00a0\u2009\u202f"
 _NUMBER = re.compile(
     r"[0-9](?<![0-9,.'][0-9])(?:"
     rf"[0-9]{{0,2}}(?:([{_SEPARATORS}])[0-9]{{3}}(?:\1[0-9]{{3}}){{0,6}}"
-    r"| [0-9]{3}(?: [0-9]{3}){1,6})"
+    r"| [0-9]{3}(?: [0-9]{3}){1,6}|[0-9]?(?:,[0-9]{2}){1,4},[0-9]{3})"
     r"(?![0-9]|[,.'][0-9]{3})"
     r"|[0-9]{0,4}[ -](?:[0-9]{1,7}[ -]){2,3}[0-9Xx](?![\w-]))"
 )
@@ -35,6 +36,8 @@ _THOUSANDS = re.compile(rf"[0-9](?<=[0-9][{_SEPARATORS} ][0-9])[0-9]{{2}}(?![0-9
 """Three digits behind others, which a text with such a number has unless it is an ISBN."""
 _OF_ISBN = ("isbn", "978", "979")
 _ISBN_CHARS = (10, 13)
+_CHECK = "0123456789X"
+_SPACE = re.compile(r"\s")
 
 
 def joined_words(text: str, pieces: str, different: str) -> Iterator[str]:
@@ -69,6 +72,35 @@ def joined_spans(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield joined, match.span()
     for match in _HYPHENED.finditer(text):
         yield match[1] + match[2], match.span()
+
+
+def with_separators(typed: str) -> str:
+    """A text as long as before, with commas for the spaces in numbers, and hyphens in ISBN."""
+    return _NUMBER.sub(_with_separators, typed)
+
+
+def _with_separators(found: re.Match[str]) -> str:
+    joined = _joined_number(found[0])
+    if not joined or not _SPACE.search(found[0]):
+        return found[0]
+    is_isbn = not _is_grouped(found[0].split()) or "-" in found[0]
+    return _SPACE.sub("-" if is_isbn else ",", found[0])
+
+
+def other_isbn(typed: str) -> str:
+    """The digits of an ISBN as the other standard has it, ISBN-13 or ISBN-10; "" if there is none.
+
+    The check digits are computed by different rules, and only ISBN-13 that begin with 978 had ten
+    digits before.
+    """
+    digits = (number_of(typed) or typed).upper()
+    if not digits[:-1].isascii() or not digits[:-1].isdecimal() or not _is_isbn(digits):
+        return ""
+    if len(digits) == _ISBN_CHARS[0]:
+        return next(isbn for check in _CHECK[:10] if _is_isbn(isbn := f"978{digits[:-1]}{check}"))
+    if not digits.startswith("978"):
+        return ""
+    return next(isbn for check in _CHECK if _is_isbn(isbn := f"{digits[3:-1]}{check}"))
 
 
 def number_of(typed: str) -> str:
