@@ -21,7 +21,7 @@ from gossamer.parse.rendition.blocks import (
     Table,
     plain,
 )
-from gossamer.parse.rendition.markdown import markdown
+from gossamer.parse.rendition.markdown import markdown, write_blocks
 from tests.support.rendered_back import html_of, tags_of, text_of
 
 TEXTS = st.text(
@@ -185,3 +185,34 @@ def test_cells_hold_lists_and_code_in_a_line() -> None:
         "| --- | --- |",
         r"| a\|b<br>• c<br>• `d\|`<br>`e` |  |",
     ]
+
+
+@given(BLOCKS, st.integers(0, 80))
+def test_as_many_blocks_are_written_as_have_few_characters(blocks: list[Block], limit: int) -> None:
+    text, number = write_blocks(blocks, limit)
+    assert text == markdown(blocks[:number])
+    assert number == 1 or len(text) <= limit
+    assert number == len(blocks) or len(markdown(blocks[: number + 1])) > limit
+
+
+@pytest.mark.parametrize(("limit", "number"), [(0, 1), (5, 1), (6, 2), (7, 2), (9, 2), (10, 3)])
+def test_the_empty_lines_between_blocks_count(limit: int, number: int) -> None:
+    blocks: list[Block] = [Paragraph([Run(text)]) for text in ("ab", "cd", "ef")]
+    assert write_blocks(blocks, limit)[1] == number
+
+
+@pytest.mark.parametrize(
+    ("starts", "marks"),
+    [
+        ((None, None, None), "- * -"),
+        ((1, 1, 2), "1. 1) 2."),
+        ((None, 1, None), "- 1. -"),
+        ((None, 1, 3, None, None), "- 1. 3) - *"),
+    ],
+)
+def test_lists_in_a_row_have_different_marks(starts: tuple[int | None, ...], marks: str) -> None:
+    lists: list[Block] = [Items([[Paragraph([Run("x")])]], start) for start in starts]
+    assert markdown(lists) == "\n\n".join(f"{mark} x" for mark in marks.split())
+    apart = [each for one in lists for each in (one, Paragraph([Run("y")]))]
+    usual = "\n\n".join(f"{'-' if start is None else f'{start}.'} x\n\ny" for start in starts)
+    assert markdown(apart) == usual

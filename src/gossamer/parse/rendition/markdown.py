@@ -39,7 +39,7 @@ def markdown(blocks: Iterable[Block]) -> str:
 def write_blocks(blocks: Sequence[Block], limit: int) -> tuple[str, int]:
     """Return as many blocks as have at most `limit` characters, and their number; at least one."""
     lines: list[str] = []
-    length = 0
+    length = -1  # no line end follows the last line
     for number, written in enumerate(_written(blocks)):
         added = [*([""] if lines and written else []), *written]
         length += sum(map(len, added)) + len(added)
