@@ -129,10 +129,30 @@ class Recording:
         ]
         for place, node in around[::-1]:
             if found := self.tests_at([place]):
-                return self._various(found, place)
+                others = by_function(self._tests_behind_caches(source, place))
+                return list(dict.fromkeys([*self._various(found, place), *others]))
             if found := self._users(node, path):
                 return by_function(found)
         return []
+
+    def _tests_behind_caches(self, source: str, place: Place) -> list[RecordedTest]:
+        """The tests of what calls the function of a place, if that is cached.
+
+        It is executed once per process, so the recording has only the first test that called it.
+        """
+        cached = {
+            node.name
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.FunctionDef) and any(map(_is_cache, node.decorator_list))
+        }
+        names, calling = cached & set(place.function.split(".")), list[Place]()
+        while names:
+            pattern = re.compile(rf"\b({'|'.join(sorted(names))})\b")
+            found = [each for each in self.places if each.function and pattern.search(each.text)]
+            calling += found
+            cached -= names
+            names = {each.function.rpartition(".")[2] for each in found} & cached
+        return self.tests_at(calling)
 
     def _various(self, tests: list[RecordedTest], place: Place) -> list[RecordedTest]:
         """In turn, one that also executes each statement of the function, the rarest first."""
@@ -165,6 +185,10 @@ def by_function(tests: Iterable[RecordedTest]) -> list[RecordedTest]:
         cases[test.function] += 1
         ranks[test] = cases[test.function]
     return sorted(ordered, key=ranks.__getitem__)
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    return re.search(r"\b(?:lru_)?cache\b", ast.unparse(decorator)) is not None
 
 
 def _defined(node: ast.stmt) -> set[str]:

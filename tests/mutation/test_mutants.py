@@ -12,7 +12,7 @@ from tests.mutation.__main__ import near_and_far, within
 from tests.mutation.closest import Closeness
 from tests.mutation.marks import MODULE, copy_with_marks
 from tests.mutation.mutators import compiles, mutants
-from tests.mutation.recording import RecordedTest, Recording, by_function
+from tests.mutation.recording import RecordedTest, Recording, by_function, statements
 from tests.mutation.trial import Trial
 from tests.support.repository import ROOT
 
@@ -200,6 +200,35 @@ def test_the_tests_that_execute_a_line(
     assert [test.function for test in found] == [f"test_toys.py::test_{name}" for name in expected]
     for test in found:
         assert (test.file, test.seconds, test.places) == ("test_toys.py", 0.25, 3)
+
+
+CACHED = """
+from functools import cache, lru_cache
+
+@cache
+def _rules():
+    return [1]
+
+@lru_cache(3)
+def _ends():
+    return _rules()
+
+def is_end(end):
+    return end in _ends()
+"""
+
+
+def test_tests_that_find_the_result_of_a_function_in_its_cache_execute_it(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    places = [place for place, _ in statements(CACHED, "ends.py")]
+    numbers = {place.function: recording.number(place) for place in places}
+    recording.save_places()
+    for name, functions in (("first", ("_rules", "_ends", "is_end")), ("next", ("is_end",))):
+        marks = np.zeros(len(recording.places), bool)
+        marks[[numbers[function] for function in functions]] = True
+        recording.add(f"test_ends.py::{name}", 1, False, marks)
+    found = Recording(tmp_path).tests_of(CACHED, "ends.py", 6)
+    assert [test.id for test in found] == ["test_ends.py::first", "test_ends.py::next"]
 
 
 def test_each_function_has_a_turn_before_a_second_case() -> None:
