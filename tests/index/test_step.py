@@ -430,7 +430,7 @@ def test_who_feeds_a_writer_rests_where_its_queue_is_full(
         ("itertools.chain_from", ["itertools", "chain", "from"]),
         ("Ärger, Straße İstanbul", ["arger", "strasse", "istanbul"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
-        ("Debian 計畫", ["debian", "计", "画"]),
+        ("Debian 計畫", ["debian", "计", "划"]),
         ("パッケージ", list("パッケージ")),
         ("데비안 관리자", ["데비안", "관리자"]),
         ("ＡＢＣ 3.11", ["abc", "3", "11"]),

@@ -72,7 +72,7 @@ class _Forms:
             root = self._root(char)
             sets.setdefault(root, [root]).append(char)
         for chars in sets.values():
-            simplest = max(chars, key=lambda char: simple.get(char, 0))
+            simplest = max(chars, key=lambda char: (simple.get(char, 0), -ord(char)))
             yield from ((char, simplest) for char in chars if char != simplest)
 
     def _root(self, char: str) -> str:
