@@ -45,13 +45,13 @@ def refused(text: str) -> str:
     return raised.value.what
 
 
-@pytest.mark.parametrize("key", NUMBERS)
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "-1", str(1 << 64), "1" * 4000, "1e300"])
-def test_numbers_out_of_range_are_refused_with_key_and_value(key: str, value: str) -> None:
-    what = refused(f"{key} = {value}")
-    assert key in what
-    if len(value) < 30:
-        assert f"= {value}" in what.replace("1e+300", "1e300")
+def test_numbers_out_of_range_are_refused_with_key_and_value(value: str) -> None:
+    for key in NUMBERS:
+        what = refused(f"{key} = {value}")
+        assert key in what
+        if len(value) < 30:
+            assert f"= {value}" in what.replace("1e+300", "1e300")
 
 
 def test_numbers_too_long_to_be_read_are_refused() -> None:
@@ -59,14 +59,14 @@ def test_numbers_too_long_to_be_read_are_refused() -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in TEXTS if key not in PATTERNS | PLAIN])
-@pytest.mark.parametrize("value", ["a\\nb", "a\\r", "\\u0000", "http://a\\u001b"])
-def test_control_characters_are_refused(key: str, value: str) -> None:
+def test_control_characters_are_refused(key: str) -> None:
     kind = get_type_hints(get_type_hints(Config)[key.partition(".")[0]])[key.partition(".")[2]]
     origin = getattr(kind, "__origin__", None)
-    text = {None: f'"{value}"', tuple: f'["{value}"]', dict: f'{{ "{value}" = "1.1.1.1:1" }}'}
-    if key == "serve.nodes":
-        text[tuple] = f'["{value}:1"]'
-    assert key in refused(f"{key} = {text[origin]}")
+    for value in ("a\\nb", "a\\r", "\\u0000", "http://a\\u001b"):
+        text = {None: f'"{value}"', tuple: f'["{value}"]', dict: f'{{ "{value}" = "1.1.1.1:1" }}'}
+        if key == "serve.nodes":
+            text[tuple] = f'["{value}:1"]'
+        assert key in refused(f"{key} = {text[origin]}")
 
 
 @pytest.mark.parametrize("text", ["[" * 3000, "x = " + "[" * 3000, "x = 2020-13-01", "x = '\x00'"])

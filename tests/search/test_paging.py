@@ -60,7 +60,7 @@ QUERIES = [
     "intitle:alpha gamma",
     "AlphaBeta gamma",
     "site:example",
-    *(" ".join(DRAW.sample(WORDS, DRAW.randint(2, 6))) for _ in range(10)),
+    *(" ".join(DRAW.sample(WORDS, DRAW.randint(2, 6))) for _ in range(3)),
 ]
 
 

@@ -69,8 +69,8 @@ def paged(searcher: Searcher, query: str) -> tuple[list[str], Results]:
         "set host:1.example spaceship",
         "unordered OR spaceship",
         "page 17",
-        *(" ".join(words) for words in islice(permutations(WORDS, 3), 0, None, 29)),
-        *(" ".join(words) for words in islice(permutations(WORDS, 4), 0, None, 67)),
+        *(" ".join(words) for words in islice(permutations(WORDS, 3), 0, None, 87)),
+        *(" ".join(words) for words in islice(permutations(WORDS, 4), 0, None, 201)),
     ],
 )
 def test_paging_to_the_end_shows_what_the_total_promises(searcher: Searcher, query: str) -> None:
