@@ -132,12 +132,13 @@ def test_files_of_a_site_about_uses_take_effect_at_the_next_visit(
 ) -> None:
     """Also if the page is the same, whether that is said by a 304 or by its body."""
     own = f"http://{server.address}"
+    link = b'<link rel=license type="application/rsl+xml" href=/rsl.xml>'
     license_line, none = page(b"License: %s/rsl.xml" % own.encode()), page(status="404 No")
     server.answers = {
         "/robots.txt": [page(b""), license_line],
         "/.well-known/tdmrep.json": [none, page(TDMREP)],
         "/rsl.xml": page(RSL),
-        "/a": [page(TITLED, (HTML, ETAG)), page(b"", (ETAG,), status="304 Not Modified")],
+        "/a": [page(TITLED + link, (HTML, ETAG)), page(b"", (ETAG,), status="304 Not Modified")],
         "/b": page(TITLED, (HTML,)),
     }
     settings = {"delay_s": 0, "allow_networks": ("127.0.0.0/8",)}
@@ -153,7 +154,7 @@ def test_files_of_a_site_about_uses_take_effect_at_the_next_visit(
         put(work, "hosts", [row | {"robots": [], "wish_files": []}], round_)  # a day later
     found = {(row["round"], row["url"].removeprefix(own)): row for row in _rows(work)}
     assert {place: row["wishes"] for place, row in found.items()} == {
-        (1, "/a"): None,
+        (1, "/a"): "ai-input=no ai-train=no",
         (1, "/b"): None,
         (2, "/a"): "ai-input=yes ai-train=no",
         (2, "/b"): "ai-input=no ai-train=no",

@@ -75,6 +75,15 @@ def test_each_file_is_requested_once_before_the_first_page(server: Loopback, cra
     assert all(due_ms - HOUR_MS < file["again_ms"] <= due_ms for file in row["wish_files"])
 
 
+def test_robots_txt_may_name_the_path_of_its_rsl_file(server: Loopback, crawl: Crawl) -> None:
+    server.answers |= {"/robots.txt": page(b"License: /rsl.xml"), "/rsl.xml": page(RSL)}
+    server.answers["/a"] = page(b"a")
+    fetched = crawl("http://a.test/a")
+    assert server.paths == ["/robots.txt", PATH, "/rsl.xml", "/a"]
+    terms = "robots.txt: RSL: ai-input=yes, ai-train=no; http://a.test/rsl.xml"
+    assert fetched.rows["http://a.test/a"]["headers"].split("\n")[1:] == [terms]
+
+
 def test_a_file_that_is_not_there_says_nothing(server: Loopback, crawl: Crawl) -> None:
     server.answers |= {"/robots.txt": page(NAMES_RSL), "/a": page(b"a")}
     server.answers[PATH] = page(b"<html>Sorry, no such page</html>")

@@ -171,6 +171,7 @@ def test_a_managed_file_with_comments_signals_and_agents() -> None:
         ),
         (b"License: https://example.org/license.xml\n", "/", NO_AI),
         (b"User-agent: *\nDisallow:\nLicense: https://a.org/rsl.xml # all\n", "/", NO_AI),
+        (b"License: /license.xml\n", "/", NO_AI),
         (b"License: MIT\nLicense MIT\nlicense\n", "/", {}),
         (b"User-agent: other\nContent-Signal: ai-train=no\n", "/", {}),
         (b"Disallow: /x\n", "/", {}),

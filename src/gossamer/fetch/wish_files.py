@@ -107,7 +107,7 @@ class WishFiles:
             if rsl is not None:
                 link = rules.license_statement(named[0])
                 said = [line for line in said if line != link]
-                found.append(rsl.statement(url, named[0]))
+                found.append(rsl.statement(url, named[1]))
         return [*said, *found]
 
     def _keep(self, file: WishFile) -> None:

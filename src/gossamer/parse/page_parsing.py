@@ -162,10 +162,19 @@ def complete_page(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Pa
         canonical=canonical,
         alternates=alternates,
         robots=robots,
-        statements=tuple(dict.fromkeys(statements)),
+        statements=tuple(
+            dict.fromkeys(_with_absolute_license(each, page.url) for each in statements)
+        ),
         links=links,
         refused=refused,
     )
+
+
+def _with_absolute_license(line: str, url: str) -> str:
+    """Make the link to an RSL file absolute, by which `judge` knows the file that was read."""
+    source, license_field, href = line.partition(" License: ")
+    target = normalize(href, url) if license_field and " " not in href else None
+    return line if target is None else f"{source}{license_field}{target}"
 
 
 def _remaining_coding(content_encoding: str, body: bytes) -> str | None:

@@ -95,7 +95,8 @@ _LINE = re.compile(
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
 # sitemaps.org requires an absolute URL, but some files have a path.
 _SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE)
-_LICENSE = re.compile(rb"https?://.+", re.IGNORECASE)  # RSL 1.0 requires an absolute URL
+# RSL 1.0 does so, too.
+_LICENSE = re.compile(rb"(?:https?:/)?/.+", re.IGNORECASE)
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 
