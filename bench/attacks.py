@@ -313,8 +313,13 @@ def measure(searched: Path, manual: Path, options: argparse.Namespace) -> None:
         table.add_row(name, f"{costs[name]:.1f}")
     console.print(table)
     table = Table("attack", "at most", "the visitor's answers", "p50 ms", "p99 ms", "p99 ratio")
-    rows = attacked(searched, options.seconds, first(ATTACKS, options.attacks))
-    rows += attacked(manual, options.seconds, first(ON_DOORS, options.doors))
+    rows: list[list[str]] = []
+    for folder, attacks in (
+        (searched, first(ATTACKS, options.attacks)),
+        (manual, first(ON_DOORS, options.doors)),
+    ):
+        if attacks:
+            rows += attacked(folder, options.seconds, attacks)
     for row in rows:
         table.add_row(*row)
     console.print(table)

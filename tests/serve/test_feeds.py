@@ -260,3 +260,34 @@ def test_a_feed_is_not_kept_that_an_older_index_has_answered(
         return [await count(feeds, state) for state in ("newer", "newer", *[searcher.state] * 2)]
 
     assert asyncio.run(ask()) == [2, 2, 2, 0]
+
+
+def test_feeds_take_turns_and_equal_ones_are_found_once(new_work: Callable[[], Workspace]) -> None:
+    work = new_work()
+    harvest_pages(work, 1, {"a": "red apples"})
+    searcher = Searcher.open(work)
+    asked: list[str] = []
+    running = 0
+
+    class Slow:
+        async def search(self, question: Question, client: str) -> Results:
+            nonlocal running
+            running += 1
+            assert running == 1
+            await asyncio.sleep(0)
+            running -= 1
+            asked.append(client)
+            return searcher.answer(question)
+
+    async def ask() -> list[list[FeedEntry]]:
+        feeds = NewestMatches(work, ChangeLog(work), Lookup(work), Slow())
+        wanted = [
+            (Wanted(f"apples {word}"), "greedy") for word in ("red", "kiwi", "plum", "fig", "red")
+        ]
+        wanted.append((Wanted("apples"), "polite"))
+        return await asyncio.gather(
+            *(feeds.entries(each, searcher.state, client) for each, client in wanted)
+        )
+
+    assert list(map(len, asyncio.run(ask()))) == [1, 0, 0, 0, 1, 1]
+    assert asked == ["greedy"] * 2 + ["polite"] * 2 + ["greedy"] * 6

@@ -14,6 +14,7 @@ from cachetools import LRUCache
 
 from gossamer.index.changes.reading import is_on_site
 from gossamer.search.messages import Question
+from gossamer.serve.dispatch.fair_queue import FairQueue
 from gossamer.tables import CHANGES
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ LOOKED_AT = 1_000
 """The newest changes that are asked about."""
 AT_ONCE = 50
 """Pages that one search asks about. More would wait with expensive searches."""
+MAX_WAITING = 64
+"""Feeds that wait for their turn."""
 KEPT = 64
 """Feeds that are kept until the index changes: readers ask again and again."""
 
@@ -65,17 +68,27 @@ class FeedEntry(NamedTuple):
 
 
 class NewestMatches:
-    """Finds the entries of feeds. Belongs to one event loop."""
+    """Finds the entries of feeds. Belongs to one event loop.
+
+    Feeds take turns, since each takes up to 21 searches: so they never have more than one search
+    process, and that of a client waits for at most one of each other client.
+    """
 
     def __init__(self, work: Workspace, log: ChangeLog, lookup: Lookup, searches: Searches) -> None:
         self._work, self._log, self._lookup, self._searches = work, log, lookup, searches
         self._kept: LRUCache[tuple[Wanted, str], list[FeedEntry]] = LRUCache(KEPT)
+        self._turns = FairQueue("feed", 1, MAX_WAITING)
 
     async def entries(self, wanted: Wanted, state: str, client: str) -> list[FeedEntry]:
-        """The entries, newest first. `state`: of the newest index that is open."""
+        """The entries, newest first. `state`: of the newest index that is open. Raises Busy."""
         known = self._kept.get((wanted, state))
         if known is not None:
             return known
+        async with self._turns.taken(client):
+            known = self._kept.get((wanted, state))  # another request may have found them
+            return await self._find(wanted, state, client) if known is None else known
+
+    async def _find(self, wanted: Wanted, state: str, client: str) -> list[FeedEntry]:
         recent = await asyncio.to_thread(self._recent, wanted.site)
         answers: list[Results] = []
         found = await self._matching(wanted, recent, client, answers)
