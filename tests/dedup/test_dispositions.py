@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.dedup import versions
+from gossamer.dedup import disposition_rows, versions
 from gossamer.dedup.dispositions import (
     DROPPED,
     REASONS,
@@ -20,6 +20,7 @@ from gossamer.dedup.dispositions import (
 from gossamer.dedup.version_names import version_in, version_recency
 from gossamer.state.lookup import Lookup
 from gossamer.tables import DISPOSITIONS
+from tests.support.rows import frame, put
 from tests.support.standing_pages import COPY, NEW, OLD, put_standing
 
 if TYPE_CHECKING:
@@ -95,3 +96,41 @@ def test_all_dispositions_and_reasons_have_words() -> None:
 
 def test_a_label_is_shorter_than_what_it_means() -> None:
     assert all(len(reason.label) < len(reason.meaning) for reason in REASONS.values())
+
+
+def test_the_last_counts_are_corrected_by_what_was_replaced(work: Workspace) -> None:
+    with work.step("dedup", 1) as draft:
+        draft.counts |= {"documents": 9, "duplicate_text": 4, "duplicate_mirror": 1, "changed": 7}
+
+    def count(step: str, written: dict[str, str | None], was: dict[str, str | None] | None) -> Any:
+        frames = [
+            None
+            if rows is None
+            else frame(
+                work,
+                "dispositions",
+                [{"url": url, "reason": reason} for url, reason in rows.items()],
+            )
+            for rows in (written, was)
+        ]
+        assert frames[0] is not None
+        return disposition_rows.count_by_reason(work, step, frames[0], frames[1])
+
+    before = {"a": None, "b": "text", "c": "text", "d": "mirror", "e": None}
+    now = {"a": "text", "b": None, "c": "version", "d": None, "new": None}
+    assert count("dedup", now, before) == {
+        "documents": 10,
+        "duplicate_text": 3,
+        "duplicate_version": 1,
+    }
+    assert count("dedup", now, None) == {
+        "documents": 5,
+        "duplicate_text": 1,
+        "duplicate_version": 1,
+    }
+    put(work, "dispositions", [{"url": "a", "reason": None}, {"url": "f", "reason": "near"}])
+    assert count("another", {"a": "text"}, {"a": None}) == {
+        "documents": 2,
+        "duplicate_near": 1,
+        "duplicate_text": 1,
+    }

@@ -108,6 +108,31 @@ def test_a_page_of_a_node_that_does_not_answer_has_none_like_it() -> None:
     assert Shelf(nodes=0).resolved("related:a.org/ w") == And((Urls(()), Words("w")))
 
 
+def test_the_first_page_that_has_words_is_the_one_that_others_are_like() -> None:
+    """Without a scheme, https is tried first, and then the page that stands for it."""
+    shelf = Shelf()
+    read, asked = shelf.reply, list[str]()
+
+    def reply(node: int, request: Request) -> Reply:
+        if isinstance(request, Read):
+            asked.append(request.url)
+            return read(node, Read(A) if request.url == OLD else request)
+        return read(node, request)
+
+    shelf.reply = reply  # type: ignore[method-assign]
+    found = shelf.resolved("related:a.org/old")
+    assert isinstance(found, And)
+    assert found.parts[1] == Not(Urls((OLD,)))
+    assert asked == ["https://a.org/old"] * 2 + [OLD] * 2
+
+
+def test_filters_of_which_nothing_is_known_match_nothing() -> None:
+    asking = resolve_page_filters(parse("w -link:a.org"), {}, Shelf().ask)
+    with pytest.raises(StopIteration) as done:
+        next(asking)
+    assert done.value.value == And((Words("w"), Not(Urls(()))))
+
+
 def test_what_a_query_may_ask_is_bounded() -> None:
     shelf = Shelf()
     text = " OR ".join(f"link:http://{number}.org/" for number in range(9))

@@ -84,8 +84,6 @@ def page_facts(text: str, crawl: CrawlView) -> PageFacts:
 
 def resolve_page_filters(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]:
     """The tree with each page filter replaced. One without facts matches nothing."""
-    if not facts:
-        return tree
     replacements: dict[Filter, Query] = {}
     for page_filter, urls in facts.items():
         if page_filter.name != "related":
