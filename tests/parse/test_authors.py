@@ -19,6 +19,8 @@ from gossamer.parse.reading.authors import MAX_FIELD_CHARS, split_authors
         ("Ann Lee/Bob Ray", ["Ann Lee", "Bob Ray"]),
         ("Ann Lee; Bob Ray", ["Ann Lee", "Bob Ray"]),
         ("Lee, Ann; Ray, Bob", ["Lee, Ann", "Ray, Bob"]),
+        ("Lee, Ann Eve", ["Lee, Ann Eve"]),
+        ("Ann Eve, Lee", ["Ann Eve, Lee"]),
         ("Ann Lee\nBob Ray\nAnn Lee", ["Ann Lee", "Bob Ray"]),
         ("Ann | Bob", ["Ann", "Bob"]),
         ("夏目漱石、森鷗外", ["夏目漱石", "森鷗外"]),
