@@ -2,7 +2,7 @@ import pytest
 
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, Rules
-from gossamer.parse.reading.titles import says_nothing
+from gossamer.parse.reading.titles import is_visible, says_nothing
 from gossamer.serve.rendering import crumbs
 from gossamer.web.directions import without_overrides
 
@@ -153,3 +153,23 @@ def test_directions_end_with_the_text() -> None:
     assert (page.headings, page.text, page.main_text) == (("bc",), "bc\nde", "bc\nde")
     assert without_overrides("a\u202efdp.exe\u202c \u2067b\u2069 \u200fc") == "afdp.exe b \u200fc"
     assert crumbs("https://gazette.example/a%E2%80%AEb") == ["gazette.example", "ab"]
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("a", True),
+        ("- 1", True),
+        ("$ +", False),
+        ("", False),
+        ("é", True),
+        ("€", True),
+        ("\u00a0|", False),
+        ("– »", False),
+        ("😀", True),
+        ("\u3164", False),
+    ],
+)
+def test_a_text_of_signs_is_not_visible(text: str, visible: bool) -> None:
+    """Beyond ASCII, symbols are, such as emoji; letters that look like blanks are not."""
+    assert is_visible(text) is visible

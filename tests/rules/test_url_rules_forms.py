@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.rules.url_rules import forms
-from gossamer.rules.url_rules.rewriting import ActiveRule, Rewriter
+from gossamer.rules.url_rules.rewriting import ENOUGH, ActiveRule, Rewriter
 from gossamer.web.urls import domain_of, host_of, normalize
 
 HOSTS = ("a.test", "www.a.test", "b.test:81", "github.io", "www.github.io", "10.0.0.1")
@@ -191,3 +191,26 @@ def test_rules_that_chase_a_url_in_a_circle_leave_it() -> None:
 def test_the_section_of_a_url() -> None:
     sections = {"/": "/", "/a": "/", "/a/": "/a/", "/a/b/c?d=/e/": "/a/", f"/{'a' * 100}/b": "/"}
     assert {path: forms.section_of(f"https://a.test{path}") for path in sections} == sections
+
+
+def test_the_evidence_for_rules_is_that_of_the_weakest() -> None:
+    whole = ActiveRule("w", "a.test", forms.WHOLE_HOST, forms.PARAMETER, "s", "", 30, 2)
+    rewriter = Rewriter(
+        [
+            whole,
+            whole._replace(section="/a/", supports=50),
+            whole._replace(rule="t", section="/b/", name="t", supports=3, missing=12),
+        ]
+    )
+    assert [rewriter.supports("w", section) for section in ("/a/", "/b/")] == [50, 30]
+    assert rewriter.supports("unknown", "/a/") == ENOUGH > 50
+    assert rewriter.least_supports(["w", "unknown"], "/a/") == 50
+    assert rewriter.least_supports(["w", "t"], "/b/") == 3
+    assert rewriter.most_missing(["w", "t", "unknown"]) == 12
+    assert rewriter.most_missing(["w"]) == 2
+    assert rewriter.most_missing(["unknown"]) == 0
+
+
+def test_after_a_change_of_host_only_rules_of_that_host_count() -> None:
+    rules = [rule("a.test", "host", "b.test"), rule("a.test", "parameter", "sid")]
+    assert Rewriter(rules).rewrite("https://a.test/?sid=1").url == "https://b.test/?sid=1"
