@@ -110,6 +110,21 @@ def test_each_host_ends_as_the_catalogue_says(seen: Seen) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
+def test_each_host_ends_so_if_its_wish_files_are_as_bad_as_its_pages(
+    fake: FakeWeb, good: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", fake.ca_file or "")
+    rows = [wanted(url) for url in [*good, *(case.url for case in CATALOGUE.values())]]
+    fetched = Fetched(tmp_path, rows, hurried(fake), wish_files=True)
+    ended = {case.name: fetched.rows[case.url]["outcome"] for case in CATALOGUE.values()}
+    wrong = {name: how for name, how in ended.items() if how not in CATALOGUE[name].outcomes}
+    assert {name: how for name, how in wrong.items() if how != "postponed"} == {}
+    assert all("for 2592000 s" in fetched.rows[CATALOGUE[name].url]["detail"] for name in wrong)
+    assert {fetched.rows[url]["outcome"] for url in good} == {"ok"}
+    assert not any(file["body"] for host in fetched.hosts.values() for file in host["wish_files"])
+
+
 def test_what_went_wrong_is_said(seen: Seen) -> None:
     told = {"ok", "robots"}  # by the outcome alone
     assert all(row["detail"] for row in seen.rows.values() if row["outcome"] not in told)
