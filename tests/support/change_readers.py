@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.index.changes.cursor import Cursor, decode_cursor, encode_cursor
+from gossamer.index.changes.cursor import decode_cursor, encode_cursor
 from gossamer.index.changes.reading import ChangeLog
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Reader:
         since = log.cursor(self._kept)
         found, after = log.read(since, count)
         for placed in found:
-            self._apply(placed.change, placed.cursor)
+            self._apply(placed.change)
         self._kept = encode_cursor(after, crawl)
         assert decode_cursor(self._kept, crawl) == after
         return after != since
@@ -40,11 +40,9 @@ class Reader:
         while self.read(work, count):
             pass
 
-    def _apply(self, change: Change, cursor: Cursor) -> None:
+    def _apply(self, change: Change) -> None:
         self.met.append(change)
-        is_beginning = cursor.harvest <= cursor.began
-        # Whoever still reads the pages of the beginning may get one again that was merged.
-        assert is_beginning or (change.url in self.pages) == (change.change != "added")
+        assert (change.url in self.pages) == (change.change != "added")
         if change.change in STAYS:
             self.pages[change.url] = change.round
         else:

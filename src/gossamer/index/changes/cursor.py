@@ -27,8 +27,9 @@ AGAIN = "begin again, without a cursor"
 class Cursor(NamedTuple):
     """What has been read: the changes of the harvests before `harvest`, and its own up to `place`.
 
-    `began`: the newest harvest when the reader began with nothing. Until then, it needs no change
-    of pages that have left the index.
+    `began`: up to which harvest changes were merged when the reader began with nothing. If more are
+    merged before it has read beyond these, it lacks some: of the pages that it has, others may have
+    left the index.
     """
 
     harvest: int = 0

@@ -107,12 +107,12 @@ class ChangeLog:
 
     def beginning(self) -> Cursor:
         """The cursor of a reader who has nothing."""
-        return Cursor(began=self._state().newest)
+        return Cursor(began=self._state().forgotten)
 
     def end(self) -> Cursor:
         """The cursor of a reader who wants only what comes from now on."""
-        newest = self._state().newest
-        return Cursor(newest, END, newest)
+        state = self._state()
+        return Cursor(state.newest, END, state.forgotten)
 
     def read(self, after: Cursor, count: int, site: str = "") -> tuple[list[Placed], Cursor]:
         """About `count` changes at most, and the cursor after them.
@@ -203,7 +203,7 @@ def _read(state: _State, after: Cursor, count: int, site: str) -> tuple[list[Pla
         what = "its next changes are not kept any more (index.changes_days)"
         raise ForgottenChanges("since", what, AGAIN)
     if not after.harvest:  # it begins only now, whenever it got its cursor
-        after = after._replace(began=state.newest)
+        after = after._replace(began=state.forgotten)
     found: list[Placed] = []
     looked, at_once = 0, max(count, FEWEST_ROWS) if site else count
     while len(found) < count and looked < MAX_LOOKED_AT:
