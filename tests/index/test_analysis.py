@@ -143,6 +143,8 @@ def test_words_of_names_are_those_of_the_plain_analyzer(names: list[str]) -> Non
         ("uk", "книга книгами книгою"),
         ("uk", "друкувати друкування друкував"),
         ("ur", "کتاب کتابوں کتابیں"),
+        ("vi", "hòa hoà Hoà"),
+        ("vi", "thúy thuý"),
     ],
 )
 def test_light_stemmers_join_the_forms_of_a_word(language: str, forms: str) -> None:

@@ -199,6 +199,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "old tone marks": ("vi", "hòa bình thúy", ("hoà bình", "hoa binh", "thuý", "HOÀ"), ()),
+    "Vietnamese tones": ("vi", "con mà, quý", ("ma", "mà", "quy", "quý"), ("má", "mạ", "quỹ")),
     "Vietnamese d": ("vi", "Đường đi", ("duong", "đường", "ĐƯỜNG", "\u00d0ường"), ()),
     "composed nukta letters": (
         "hi",
@@ -373,6 +374,7 @@ FORMS = [
     ("ja", "國會", "国会"),
     ("ja", "鉄道", "鐵道"),
     ("sr", "књига", "knjiga"),
+    ("vi", "hòa", "hoà"),
 ]
 
 

@@ -14,7 +14,8 @@ Facts
   * Stemmers need accents: without them, `arrivé` does not lose its ending. So stems are folded to
     similar ASCII letters, not words. But people omit accents when they type, and a stemmer may
     take `arrive` for another word than `arrivé`. So pages also have the terms that such words would
-    have without accents, where these differ (`Analyzer.without_accents`).
+    have without accents, where these differ (`Analyzer.without_accents`). In Vietnamese,
+    most words differ by their tone only, so stems keep their accents.
   * A stemmer may leave nothing of a word, such as Greek `όταν`. Such terms are removed.
 
 Stop words stay in the index, because phrases need them. A query leaves them out if it can
@@ -118,6 +119,8 @@ _WITHOUT_ACCENTS = frozenset(
 """Languages in other letters than Latin ones: normalisation has removed what is optional."""
 _WITH_VOWEL_SIGNS = frozenset(("ta",))
 """Languages whose words tantivy's simple tokenizer would split at their vowels."""
+_TONAL = frozenset(("vi",))
+"""Languages in which each accent makes another word."""
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """Languages for which tantivy has no stop words."""
 _FIRST_WORDS = re.compile(rf"[{UNSPACED_CLASS}]|[^\W_{UNSPACED_CLASS}]+")
@@ -180,9 +183,10 @@ class Analyzer:
         # The stop words are in lower case, with accents, so they are removed before folding.
         stop = [Filter.stopword(snowball)] if snowball and language not in _UNLISTED else []
         build = _build_analyzer
-        self.terms = Terms(build(tokenizer, [lower, *stem, fold, no_empty]), self.in_place)
+        folded = [no_empty] if language in _TONAL else [fold, no_empty]
+        self.terms = Terms(build(tokenizer, [lower, *stem, *folded]), self.in_place)
         words = self._words_in_place
-        self.exact_form = Terms(build(tokenizer, [lower, *stop, fold, no_empty]), words)
+        self.exact_form = Terms(build(tokenizer, [lower, *stop, *folded]), words)
         query_stop = [*stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
         self._content_words = Terms(build(tokenizer, [lower, *query_stop]), words)
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)

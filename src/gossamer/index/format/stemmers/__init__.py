@@ -11,7 +11,7 @@ slavic.py     Bulgarian, Croatian and Serbian, Czech, Polish, Slovak, Slovenian,
 baltic.py     Estonian, Latvian, Lithuanian
 indic.py      Bengali, Gujarati, Hindi, Marathi, Nepali, Punjabi, Urdu
 western.py    Basque, Catalan, Galician, Irish, Albanian
-eastern.py    Armenian, Hebrew, Indonesian, Persian
+eastern.py    Armenian, Hebrew, Indonesian, Persian, Vietnamese
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Persian, Hebrew, Armenian and Indonesian.
+"""Persian, Hebrew, Armenian, Indonesian and Vietnamese.
 
 Persian is normalised before: letters are Arabic ones (`ي`, `ك`), and ZWNJ is gone, so the plural
 of `کتاب‌ها` is an ending. Hebrew writes articles and prepositions with the word behind them.
 Indonesian derives verbs by prefixes, before which the first consonant may change (Tala, "A Study of
-Stemming Effects on Information Retrieval in Bahasa Indonesia", 2003).
+Stemming Effects on Information Retrieval in Bahasa Indonesia", 2003). Vietnamese does not inflect,
+but the tone of `oa`, `oe` and `uy` is written on the first letter or on the second.
 """
 
 from __future__ import annotations
@@ -61,9 +62,35 @@ def _indonesian(word: str) -> str:
     return _indonesian_suffix(word)
 
 
+_vietnamese_tones = {
+    "òa": "oà",
+    "óa": "oá",
+    "ỏa": "oả",
+    "õa": "oã",
+    "ọa": "oạ",
+    "òe": "oè",
+    "óe": "oé",
+    "ỏe": "oẻ",
+    "õe": "oẽ",
+    "ọe": "oẹ",
+    "ùy": "uỳ",
+    "úy": "uý",
+    "ủy": "uỷ",
+    "ũy": "uỹ",
+    "ụy": "uỵ",
+}
+
+
+def _vietnamese(word: str) -> str:
+    """The word with its tone on the second vowel, and with `đ` for the `ð` of other keyboards."""
+    word = word.replace("ð", "đ")
+    return word[:-2] + _vietnamese_tones.get(word[-2:], word[-2:])
+
+
 STEMMERS: Mapping[str, Callable[[str], str]] = {
     "fa": _persian,
     "he": _hebrew,
     "hy": _armenian,
     "id": _indonesian,
+    "vi": _vietnamese,
 }
