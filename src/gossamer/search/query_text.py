@@ -7,7 +7,8 @@ length, so that a place in the result is the same place in the original.
 
 The marks are those of the Unicode property Quotation_Mark (PropList.txt) that enclose quotations in
 the languages of CLDR, without apostrophes and `‹›`, which also stand between the steps of a path.
-A typographic mark without a counterpart quotes nothing, as in the title `News » Sport`.
+A typographic mark without a counterpart quotes nothing, as in the title `News » Sport`, nor do
+marks beside other letters: `「フォント」の利用法` (use of "Font") is how Japanese writes titles.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PAIRS = (
     "﹁[^﹂]*﹂",
     "﹃[^﹄]*﹄",
 )
-_QUOTED = re.compile("|".join(_PAIRS))
+_QUOTED = re.compile(rf"(?<!\w)(?:{'|'.join(_PAIRS)})(?!\w)")
 _STRAIGHT = re.compile('("[^"]*")')
 _HEBREW_ACRONYM = re.compile('(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])')
 """Keyboards have a quotation mark in place of the gershayim of acronyms such as `ארה"ב`."""

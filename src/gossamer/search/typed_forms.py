@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import Query
 
 from gossamer.index.format.analysis import MAX_KEPT, whitespace_analyzer
-from gossamer.index.format.exact_form import code_in, pieces_of, variant_forms
-from gossamer.index.format.normalization import normalize
+from gossamer.index.format.exact_form import code_in, pieces_of
+from gossamer.index.format.normalization import normalize, variant_forms
 from gossamer.search.query_clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
@@ -82,7 +82,7 @@ def forms_of(typed: str, analyzer: Analyzer) -> Unit:
 
 def _typed_variants(typed: str) -> Unit:
     """How its Chinese characters are written."""
-    return () if typed.isascii() else tuple(sorted(variant_forms(typed)))
+    return tuple(sorted(variant_forms(typed)))
 
 
 def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:

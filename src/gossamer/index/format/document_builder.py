@@ -27,13 +27,13 @@ from gossamer.index.format.exact_form import (
     join_texts,
     marked_pieces,
     split_parts,
-    variant_forms,
 )
 from gossamer.index.format.joined_words import joined_words
 from gossamer.index.format.normalization import (
     compose_characters,
     compose_each,
     normalize_composed,
+    variant_forms,
 )
 from gossamer.index.format.page_keys import hash_prefix, page_key, title_keys
 from gossamer.index.format.stored_document import StoredDocument, encode_document, pack_text

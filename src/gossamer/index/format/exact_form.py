@@ -13,7 +13,8 @@ of code:
     raised  a number behind `~` or `^` and a word    HEAD~3         ~3
     bare    several operators in a row               a ~* b         ~*
 
-Characters of Chinese that have other forms (`han_variants.py`) are kept as they are written, too.
+Characters of Chinese that have other forms (`normalization.variant_forms`) are kept as they are
+written, too.
 
 So code is also found inside longer code. Brackets and quotation marks lead to no word, and other
 symbols to no number: that is prose. The terms are a set: positions and frequencies are not known.
@@ -40,7 +41,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.index.format.analysis import HUMP, camel_parts
-from gossamer.index.format.han_variants import HAN, characters_with_variants
 from gossamer.index.format.unspaced import SPLIT, split_runs, words_of
 from gossamer.native import native
 
@@ -271,14 +271,6 @@ def split_parts(pieces: Pieces, *, splits_unspaced: bool) -> Iterator[str]:
     yield from split_words(pieces.camel_case)
     if not splits_unspaced:
         yield from split_unspaced(pieces.unspaced)
-
-
-def variant_forms(text: str) -> frozenset[str]:
-    """The Chinese characters in a text that have other forms: they tell how it is written.
-
-    The text is not normalised: that would replace them.
-    """
-    return characters_with_variants() & {*text} if HAN.search(text) else frozenset()
 
 
 def split_words(pieces: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ The tables of OpenCC relate single characters. All that are related, directly or
 character in the index: `发` is written `發` or `髮` in traditional texts, so these three are one,
 and so is Japanese `発`. That is more than any of them means, but each two neighbours are a term,
 too, which tell `頭髮` from `出發`. What a page or query has as it is written is an exact form
-(`exact_form.variant_forms`), which counts more.
+(`normalization.variant_forms`), which counts more.
 
 A Japanese form is left alone if Chinese has the same character with another meaning, as `欠` (to
 owe), which is Japanese for `缺`: a character that GB 2312 or Big5 has, unless the other tables

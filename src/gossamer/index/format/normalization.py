@@ -17,7 +17,12 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.index.format.han_variants import HAN, HAN_CLASS, replaced_variants
+from gossamer.index.format.han_variants import (
+    HAN,
+    HAN_CLASS,
+    characters_with_variants,
+    replaced_variants,
+)
 from gossamer.native import native_text
 
 if TYPE_CHECKING:
@@ -217,6 +222,16 @@ def normalize_composed(text: str) -> str:
     if not chars.isdisjoint(tables.emoji):
         text = _EMOJI_FOUND.sub(_emoji_word, text)
     return text
+
+
+def variant_forms(text: str) -> frozenset[str]:
+    """The Chinese characters in a text that have other forms: they tell how it is written.
+
+    The text is not normalised: that would replace them.
+    """
+    if text.isascii() or not HAN.search(found := special_characters(text, _classes())):
+        return frozenset()
+    return characters_with_variants() & {*found}
 
 
 def _replace(text: str, chars: AbstractSet[str], by: Mapping[str, str]) -> str:
