@@ -179,3 +179,15 @@ def test_where_a_word_begins(before: str, word: str, begins: bool) -> None:
 )
 def test_characters_have_the_bytes_of_those_around(text: str, number: int) -> None:
     assert _bytes_of(10, text.encode()) == number
+
+
+@pytest.mark.parametrize(
+    ("code", "worth"), [("->", 1.0), ("red", 5.0), ("fig->red", 5.0), ("plum.fig", 3.0)]
+)
+def test_code_tells_as_much_as_its_most_telling_term_and_signs_as_a_usual_one(
+    code: str, worth: float
+) -> None:
+    found = Passages((), {}, (code,), analyzer_for("en"), WORTHS.__getitem__, 1)
+    assert found.worth(f"x {code} y") == 1 + round(1000 * worth)
+    assert found.lacks_words(round(1000 * worth))
+    assert not found.lacks_words(1 + round(1000 * worth))
