@@ -84,3 +84,20 @@ def test_each_day_follows_another(convert: Convert, years: range, lengths: set[i
     for month, day in ((0, 1), (14, 1), (1, 0)):
         with pytest.raises(ValueError, match="no such day"):
             convert(years.start, month, day)
+
+
+@pytest.mark.parametrize(
+    ("convert", "years", "first", "last"),
+    [
+        (solar_hijri, SOLAR_HIJRI_YEARS, date(1990, 3, 21), date(2100, 3, 20)),
+        (umm_al_qura, UMM_AL_QURA_YEARS, date(1989, 8, 3), date(2077, 11, 16)),
+        (hebrew, HEBREW_YEARS, date(1990, 9, 20), date(2090, 9, 24)),
+        (ethiopic, ETHIOPIC_YEARS, date(1990, 9, 11), date(2099, 9, 11)),
+    ],
+)
+def test_the_days_that_each_calendar_has(
+    convert: Convert, years: range, first: date, last: date
+) -> None:
+    """Those since the Web began; the tables of Umm al-Qura end in 1500."""
+    assert next(days(convert, years[0])) == first
+    assert [*days(convert, years[-1])][-1] == last

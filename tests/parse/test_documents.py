@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gossamer.parse.documents import xml_markup, zip_archive
 from gossamer.parse.documents.binary import BINARY_TYPES, kind_of, read_binary
-from gossamer.parse.documents.document_draft import BinaryDocument, moment
+from gossamer.parse.documents.document_draft import BinaryDocument, Broken, moment
 from tests.support.binary_files import (
     DOCX,
     EPUB,
@@ -282,6 +282,26 @@ class TestOffice:
         assert document.modified == datetime(2024, 5, 7, tzinfo=UTC)
         assert (document.text, document.headings) == ("One\ntwo and a link", ("One",))
         assert links(document) == [("https://a.example/", "a link")]
+
+    def test_the_formula_of_a_cell_is_not_its_value(self) -> None:
+        cells = "<c><f>1+1</f><v>2</v></c><c><f>A1+1</f><v>3</v></c>"
+        assert read(xlsx(f"<row>{cells}</row>")).text == "Prices\n2 3"
+
+    @pytest.mark.parametrize("flag", [1, 1 | 8, 2])
+    def test_a_file_of_an_archive_may_be_encrypted(self, flag: int) -> None:
+        body = bytearray(odt("<office:text><text:p>a</text:p></office:text>"))
+        place = -1
+        while (place := body.find(b"PK\x01\x02", place + 1)) >= 0:
+            body[place + 8] |= flag
+        document = read(bytes(body))
+        assert (document.detail == "encrypted") is bool(flag & 1)
+
+    def test_an_archive_without_a_file_that_it_needs_is_broken(self) -> None:
+        with zip_archive.opened(zipped({"a": "b"})) as archive:
+            assert archive.read("a") == b"b"
+            assert archive.find("c") == b""
+            with pytest.raises(Broken, match="no c in the archive"):
+                archive.read("c")
 
     def test_what_is_encrypted_is_unsupported(self) -> None:
         assert read(odt("", manifest="<encryption-data/>")).outcome == "unsupported"
