@@ -407,3 +407,9 @@ def test_snippets_mark_another_form(searcher: Searcher) -> None:
     hits = searcher.search("电脑", verbatim=True, limit=len(PAGES)).hits
     (hit,) = (hit for hit in hits if hit.url == f"http://{number}.example/")
     assert "<b>電腦</b>" in hit.snippet
+
+
+def test_the_other_isbn_is_no_synonym(searcher: Searcher) -> None:
+    results = searcher.search("0306406152")
+    assert results.whole
+    assert not results.synonyms

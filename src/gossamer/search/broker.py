@@ -178,7 +178,7 @@ def _find_results(
         missing=len(nodes.missing),
         estimated=not exact,
         sampled=whole.is_sample,
-        synonyms=query_tree.synonyms_in(query_tree.wanted_words(search.tree)),
+        synonyms=query_tree.users_synonyms(query_tree.wanted_words(search.tree)),
     )
 
 

@@ -193,6 +193,13 @@ def synonyms_in(words: Iterable[Words]) -> list[str]:
     return list(dict.fromkeys(text for each in words for text in each.also))
 
 
+def users_synonyms(words: Iterable[Words]) -> list[str]:
+    """Those of the user: without the other number of an ISBN, which names the same book."""
+    words = list(words)
+    isbns = {other_isbn(each.text) for each in words}
+    return [text for text in synonyms_in(words) if text not in isbns]
+
+
 def query_options(query: Query) -> list[str]:
     """The excluded words that may be options of a command, such as `-sname`."""
     match query:
