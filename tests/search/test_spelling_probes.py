@@ -1,4 +1,4 @@
-"""Which queries find a page, in 44 scripts and 98 languages, by the rules of the standards.
+"""Which queries find a page, in 40 scripts and 88 languages, by the rules of the standards.
 
 Unicode's NFKC (UAX #15), Default_Ignorable_Code_Point and General_Category, the word boundaries of
 UAX #29, and the exemplar characters and digits of CLDR say what is the same; the rest is grammar.
