@@ -272,9 +272,14 @@ def measure_costs(work: Workspace, words: Sequence[str], drawn: Sequence[str]) -
     }
 
 
+def largest_file(work: Workspace) -> str:
+    """The file with most documents: a crawl has a file per round and task."""
+    return max(work.paths("documents"), key=lambda path: pq.read_metadata(path).num_rows)
+
+
 def frequent_words(work: Workspace) -> list[str]:
     """The most frequent words of some documents, the same on each run."""
-    rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["main_text"])
+    rows = pq.ParquetFile(largest_file(work)).read_row_group(0, ["main_text"])
     found: Counter[str] = Counter()
     for text in rows["main_text"].to_pylist()[:5_000]:
         found.update(set(re.findall(r"[a-z]{2,}", (text or "").lower())))
@@ -283,19 +288,19 @@ def frequent_words(work: Workspace) -> list[str]:
 
 def urls_of(work: Workspace) -> list[str]:
     """Some pages of the crawl, the same on each run."""
-    rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["url", "outcome"])
+    rows = pq.ParquetFile(largest_file(work)).read_row_group(0, ["url", "outcome"])
     return sorted({row["url"] for row in rows.to_pylist() if row["outcome"] == "parsed"})[:5_000]
 
 
 def query_costs(folder: Path, seconds: float) -> dict[str, float]:
     work = Crawl.open(str(folder)).work
-    drawn = queries(work.paths("documents")[0], int(seconds * PER_S) * 2 + 50)
+    drawn = queries(largest_file(work), int(seconds * PER_S) * 2 + 50)
     return measure_costs(work, frequent_words(work), drawn)
 
 
 def attacked(folder: Path, seconds: float, attacks: dict[str, Attack]) -> list[list[str]]:
     work = Crawl.open(str(folder)).work
-    drawn = queries(work.paths("documents")[0], int(seconds * PER_S) * 2 + 50)
+    drawn = queries(largest_file(work), int(seconds * PER_S) * 2 + 50)
     return [
         measure_attack(folder, name, seconds, drawn, each.per_s) for name, each in attacks.items()
     ]
