@@ -46,6 +46,7 @@ def article(before: str, after: str = "", end: str = "") -> str:
         article("", "", "<footer>Posted by Ann on 1 May 2024</footer>"),
         "<h2>Harbour works</h2><div>1 May 2024</div>" + TEXT,
         "<h1>Gazette</h1><h2>Harbour works</h2><div>1 May 2024</div>" + TEXT,
+        f"<h1>Harbour works</h1><article>1 May 2024{TEXT}</article>",
     ],
 )
 def test_the_page_s_date(body: str) -> None:
@@ -60,6 +61,7 @@ def test_the_page_s_date(body: str) -> None:
         "<div class=top>Wednesday, 1 May 2024</div><a href=/>Gazette</a>" + article(""),
         article("", "", "<article><b>Bob</b> <time datetime=2024-05-01>May</time> Good!</article>"),
         article("") + "<div class=comments><time datetime=2024-05-01>May</time> Good!</div>",
+        f"<h1>Harbour works</h1><article>1 May 2024{TEXT}</article><article>{TEXT}</article>",
         article("") + "<section><h2>Replies</h2><i>Bob, 1 May 2024</i><p>Good!</section>",
         article("", "<aside><a href=/o>Old storm</a> <time datetime=2024-05-01>May</time></aside>"),
         article("", "<div class=related><a href=/o>Old storm</a> 1 May 2024</div>"),

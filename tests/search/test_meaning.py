@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
 from gossamer.search.diversity import PlacedPage
-from gossamer.search.meaning import FOREIGN, MUCH, OWN, SOME, fuse, spoken_language, word_weight
+from gossamer.search.meaning import (
+    FOREIGN,
+    MUCH,
+    OWN,
+    SOME,
+    add_near,
+    fuse,
+    spoken_language,
+    word_weight,
+)
 from gossamer.search.messages import Candidate, Question
 from gossamer.search.page_info import PageInfo
 from gossamer.search.searcher import IndexParts, Searcher
@@ -46,6 +56,17 @@ def test_words_count_where_their_pages_mean_what_is_asked() -> None:
     foreign = [placed(3, 9.0, 0.1), placed(4, 5.0, 0.1)]
     assert keys(fuse(alike, near, "")[0]) == [3, 4, 1, 2]
     assert keys(fuse(foreign, near, "")[0]) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("is_one_host", [False, True])
+def test_pages_with_all_words_stay_in_front(is_one_host: bool) -> None:
+    whole = [msgspec.structs.replace(placed(n, 9.0), partial=False) for n in (1, 2)]
+    some = [placed(3, 5.0, 0.7)]
+    near = [placed(4, near=0.8)]
+    found = add_near([whole[0], *some, whole[1]], near, "", "", is_one_host=is_one_host)
+    assert keys(found)[:2] == [1, 2]
+    assert {*keys(found)[2:]} == {3, 4}
+    assert len(found) == 4
 
 
 def test_words_count_less_on_pages_in_another_language_than_the_query() -> None:
