@@ -79,6 +79,7 @@ def body_of(html: str, rules: Rules = RENDERS) -> str:
         ("<ul>loose<li>kept</ul>", "- loose\n- kept"),
         ("<pre>\ta  \n\n b\n\n</pre>", "```\n        a\n\n b\n```"),
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
+        ("<pre>a<div>b</div>c</pre>", "```\na\nb\nc\n```"),
         ("<ol start=0><li>a</ol>", "0. a"),
         ("<ol start=-2><li>a</ol>", "1. a"),
         ("<p>a<br><br><br>b", "a\n\nb"),
