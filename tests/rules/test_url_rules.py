@@ -310,6 +310,21 @@ def test_a_host_that_redirects_to_another_is_a_mirror_unless_it_is_a_seed(site: 
 
 
 @learned.story
+def test_links_of_a_mirror_to_its_own_pages_are_foreign_to_those_of_its_original(
+    site: Site,
+) -> Story:
+    answers = [moved(site.url(f"/d/{n}", "c"), site.url(f"/d/{n}", "b")) for n in range(NEEDED)]
+    own, linked = site.url("/d/950", "b"), site.url("/d/951", "b")
+    written = f"{own}?utm_source=x"
+    known = [{"url": site.url(f"/d/{n}", "c")} for n in (950, 951)]
+    pages = yield round_of(
+        site, {}, answers=answers, pages=[*known, {"url": own, "spelling": written}]
+    )
+    assert pages[own]["spelling"] == written
+    assert pages[linked]["spelling"] == f"{site.url('/d/951', 'c')}#"
+
+
+@learned.story
 def test_known_pages_become_aliases_and_what_was_fetched_stays(site: Site) -> Story:
     waiting, seed = site.url("/d/950?sid=1"), site.url("/d/951?sid=1")
     linked, target, fetched = site.url("/d/960"), site.url("/d/1"), with_sid(site)(1)

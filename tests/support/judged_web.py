@@ -67,8 +67,10 @@ class JudgedWeb(Web):
         self.asked.append((host, target))
         if isinstance(reply, Answer):
             base, hrefs = f"http://{host}{target}", [reply.header("Location")]
-            if "html" in reply.header("Content-Type"):
-                hrefs += HREF.findall(reply.body.decode("latin-1"))
+            kind = reply.header("Content-Type")
+            if "html" in kind:  # all that it writes is ASCII, but for encodings of other widths
+                encoding = "utf-16" if "charset=utf-16" in kind else "latin-1"
+                hrefs += HREF.findall(reply.body.decode(encoding, "replace"))
             for href in filter(None, hrefs):
                 self._note(host, urljoin(base, html.unescape(href)))
         return reply

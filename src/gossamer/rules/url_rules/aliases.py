@@ -345,10 +345,16 @@ def _discovered_pages(
 
 
 def _spelling_of_target() -> Column:
-    """The spelling that links to an alias have of its target."""
-    is_foreign = F.col("spelling") == FOREIGN
-    own = F.coalesce("spelling", "url")
-    return F.when(is_foreign, F.concat("url", F.lit(FOREIGN))).otherwise(own)
+    """The spelling that links to an alias have of its target.
+
+    For the target, links of another host are foreign, also those of a mirror to its own pages.
+    """
+    written = F.when(F.col("spelling") == FOREIGN, F.col("url")).otherwise(
+        F.regexp_replace(F.coalesce("spelling", "url"), f"{FOREIGN}$", "")
+    )
+    is_own = host_column(F.col("url")) == host_column(F.col("target"))
+    is_foreign = F.endswith(F.coalesce("spelling", F.lit("")), F.lit(FOREIGN)) | ~is_own
+    return F.when(is_foreign, F.concat(written, F.lit(FOREIGN))).otherwise(written)
 
 
 def _changed_pages(
