@@ -83,6 +83,7 @@ class Shelf:
         ("link:a.org/", Urls((B, "http://c.org/"))),
         ("link:b.org/x w", And((Urls((A,)), Words("w")))),
         ("w -link:b.org/x", And((Words("w"), Not(Urls((A,)))))),
+        ("w -v link:b.org/x", And((Words("w"), Not(Words("v"), "-v"), Urls((A,))))),
         ("link:b.org/x OR w", Or((Urls((A,)), Words("w")))),
         ("w AND link:b.org/x", And((Words("w"), Urls((A,))), strict=True)),
         ("link:unknown.org/", Urls(())),

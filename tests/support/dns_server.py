@@ -15,6 +15,7 @@ listen on TCP, so a client that retries a truncated reply there is refused.
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 import threading
 from collections import Counter
@@ -193,14 +194,17 @@ async def serve(zone: Zone, host: str = "127.0.0.1", port: int = 0) -> AsyncIter
     Raises UsageError for an address that is not loopback.
     """
     (address,) = loopback_addresses(host, 1)
-    transport, server = await asyncio.get_running_loop().create_datagram_endpoint(
-        lambda: DnsServer(zone), (address, port)
-    )
-    try:
-        yield server
-    finally:
-        transport.close()
-        await asyncio.sleep(0)  # the transport closes in the event loop's next iteration
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as silent:  # so that nobody else listens there on TCP
+        silent.bind((address, port))
+        transport, server = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: DnsServer(zone), silent.getsockname()[:2]
+        )
+        try:
+            yield server
+        finally:
+            transport.close()
+            await asyncio.sleep(0)  # the transport closes in the event loop's next iteration
 
 
 @contextmanager

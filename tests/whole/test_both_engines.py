@@ -159,6 +159,8 @@ def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
     for row in found:
         for file in row.get("robots") or ():
             del file["fetched_ms"]
+        for file in row.get("wish_files") or ():
+            del file["again_ms"]
     return sorted(found, key=str)
 
 

@@ -134,7 +134,7 @@ def _replace_filters(tree: Query, replacements: Mapping[Filter, Query]) -> Query
         case Filter(name) if name in PAGE_FILTERS:
             return replacements.get(tree, Urls(()))
         case Not(part):
-            return Not(_replace_filters(part, replacements))
+            return replace(tree, part=_replace_filters(part, replacements))
         case And(parts) | Or(parts):
             return replace(
                 tree, parts=tuple(_replace_filters(part, replacements) for part in parts)

@@ -69,8 +69,9 @@ class Receiver:
                 answer = connection.getresponse()
                 return _judged(answer.status, answer.headers.get("retry-after"))
         except (OSError, http.client.HTTPException, ValueError) as error:
-            late = f"no answer within {self._deadline_s:g} s"
-            return Answer(False, late if is_late.is_set() else f"{error or type(error).__name__}")
+            if is_late.is_set() or isinstance(error, TimeoutError):
+                return Answer(False, f"no answer within {self._deadline_s:g} s")
+            return Answer(False, f"{error or type(error).__name__}")
         finally:
             timer.cancel()
 
