@@ -9,7 +9,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.web.urls import normalize
 from tests.support.bare_rounds import run_rounds
-from tests.support.crawl_settings import loopback_settings
+from tests.support.crawl_settings import SITE_FILES, loopback_settings
 from tests.support.robots_judge import RobotsJudge
 from tests.support.spelled_sites import robots_txt_of, spelled_sites
 
@@ -30,7 +30,7 @@ def test_a_crawl_requests_nothing_that_is_forbidden_as_written(
         crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
         crawl.inject(f"http://h{n}.test/index.php" for n in range(HOSTS))
         run_rounds(crawl, 3)
-    asked = [(host, target) for host, target in server.asked if target != "/robots.txt"]
+    asked = [(host, target) for host, target in server.asked if target not in SITE_FILES]
     judges = {host: RobotsJudge(robots_txt_of(host)) for host, _ in asked}
     assert len(asked) > 10 * HOSTS
     assert [each for each in asked if judges[each[0]].forbids(each[1])] == []

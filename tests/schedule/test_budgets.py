@@ -10,7 +10,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tests.support.bare_rounds import run_rounds
-from tests.support.crawl_settings import loopback_settings
+from tests.support.crawl_settings import SITE_FILES, loopback_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: E
         crawl = Crawl.create(str(tmp_path), settings, engine)
         crawl.inject(web.seeds())
         reports = run_rounds(crawl)
-        log = [entry for entry in fake.log() if entry.target != "/robots.txt"]
+        log = [entry for entry in fake.log() if entry.target not in SITE_FILES]
     assert len({(entry.host, entry.target) for entry in log}) == len(log)
     asked = Counter(entry.host for entry in log)
     assert asked == {host: min(3, web.size(host)) for host in web.hosts()}

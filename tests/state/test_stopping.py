@@ -16,6 +16,7 @@ import pytest
 from gossamer.api.crawl import Crawl
 from gossamer.flow import rounds
 from gossamer.state import stopping
+from tests.support.crawl_settings import SITE_FILES
 from tests.support.loopback import Loopback, page
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
         rounds.ROUND[step](opened.work)
     left = opened.pages().where("status != 'fetched'").collect()
     assert left == []
-    assert sorted(path for path in server.paths if path != "/robots.txt") == sorted(
+    assert sorted(path for path in server.paths if path not in SITE_FILES) == sorted(
         url.removeprefix("http://a.test") for url in PAGES
     )
 

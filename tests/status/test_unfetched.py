@@ -14,6 +14,7 @@ from gossamer.errors import NothingFetched
 from gossamer.flow import rounds
 from gossamer.status import nothing_fetched
 from gossamer.tables.outcomes import OUTCOMES
+from tests.support.crawl_settings import SITE_FILES
 from tests.support.loopback import RESET, Loopback, loopback, page
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def test_an_address_that_is_not_allowed_names_the_setting_and_is_fetched_once_it
     assert "fetch.allow_networks" in told.forbidden.remedy
     assert "--own" in told.forbidden.remedy
     assert told.fetched is None
-    assert told.asked == ["/robots.txt", "/"]
+    assert told.asked == [*SITE_FILES, "/"]
 
 
 def test_pages_of_a_group_without_a_worker_name_setting_and_variable(told: Told) -> None:
@@ -149,7 +150,7 @@ def test_pages_of_a_group_without_a_worker_name_setting_and_variable(told: Told)
 
 def test_a_resumed_crawl_whose_links_are_all_broken_is_no_error(told: Told) -> None:
     assert told.broken_link is None
-    assert told.asked_at_last == ["/robots.txt", "/", "/missing"]
+    assert told.asked_at_last == [*SITE_FILES, "/", "/missing"]
 
 
 def test_a_crawl_that_holds_pages_and_finds_nothing_new_is_no_error(told: Told) -> None:
@@ -173,7 +174,7 @@ def test_a_seed_that_failed_is_asked_again_when_the_settings_have_changed(
     assert run(work, allow_networks=LOCAL) is not None, "nobody has written new settings"
     settings.touch()
     assert run(work) is None
-    assert server.paths == ["/robots.txt", "/"]
+    assert server.paths == [*SITE_FILES, "/"]
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

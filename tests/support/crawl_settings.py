@@ -11,6 +11,10 @@ fetch.allow_networks = ["127.0.0.0/8"]
 """
 
 
+SITE_FILES = ("/robots.txt", "/.well-known/tdmrep.json")
+"""What a crawl asks a host for before its first page."""
+
+
 def loopback_settings(address: str, more: str = "") -> str:
     """A gossamer.toml that resolves `*.test` to `address`. Lines of `more` replace others."""
     names = {line.partition(" = ")[0] for line in more.splitlines() if line}

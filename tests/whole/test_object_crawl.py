@@ -67,7 +67,7 @@ SOME: tuple[tuple[str, ...], ...] = (
 TIMES = {"status", "top", "changes"}
 """They print cursors, or sizes and times in units that may differ."""
 DIGITS = re.compile(r" *\d[\d.,e-]*")
-PLACES = {"contacted_ms", "ready_ms", "latency_ms", "robots", "address"}
+PLACES = {"contacted_ms", "ready_ms", "latency_ms", "robots", "wish_files", "address"}
 BY_TIME = {"watched_days", "rate", "finding_days", "history"}
 """Columns of pages that follow from the time between two visits."""
 
