@@ -18,6 +18,7 @@ from gossamer.errors import UsageError
 from gossamer.search.query_text import MAX_QUERY_CHARS
 from gossamer.serve import web
 from gossamer.serve.step import serve
+from gossamer.serve.web import search_routes
 from gossamer.state.heartbeats import Heartbeat
 from tests.support.search_server import EVIL, client, dom, one, serving
 from tests.support.small_index import crawl, put_index
@@ -161,6 +162,14 @@ def test_links_to_the_next_part_lead_to_each_page_once(client: httpx.Client, lim
 def test_no_link_leads_beyond_the_last_result_that_may_be_asked_for(client: httpx.Client) -> None:
     for asked in ("offset=9990&limit=10", "offset=30", "limit=0", "q=nothing"):
         assert client.get(f"/api/v1/search?q=apple&{asked}").links == {}
+
+
+def test_a_link_to_the_next_part_is_short_enough_for_proxies(client: httpx.Client) -> None:
+    for words in (100, 1_000):
+        answer = client.get("/api/v1/search", params={"q": "apple " * words, "limit": 1})
+        assert answer.json()["reachable"] > 1
+        assert len(answer.headers.get("link", "")) <= search_routes.MAX_LINK_CHARS
+        assert bool(answer.links) is (words == 100)
 
 
 def test_api_facets_and_explanations(client: httpx.Client) -> None:

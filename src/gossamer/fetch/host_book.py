@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+from cachetools import FIFOCache
 
 from gossamer.fetch.wish_files import WishFiles
 from gossamer.storage import parquet
@@ -62,16 +63,13 @@ class HostRecord:
 
 
 class HostBook:
-    """The records of one task's hosts, and their robots.txt.
-
-    Invariant: `_robots_bytes` is the total size of the bodies in `_robots`, at most
-    MAX_ROBOTS_BYTES.
-    """
+    """The records of one task's hosts, and their robots.txt."""
 
     def __init__(self) -> None:
         self._records: dict[str, HostRecord] = {}
-        self._robots: dict[str, RobotsFile] = {}
-        self._robots_bytes = 0
+        self._robots: FIFOCache[str, RobotsFile] = FIFOCache(
+            MAX_ROBOTS_BYTES, lambda file: len(file.body)
+        )
         self.wish_files = WishFiles()
 
     @classmethod
@@ -101,11 +99,7 @@ class HostBook:
         return self._records.items()
 
     def keep_robots(self, origin: str, file: RobotsFile) -> None:
-        self._forget_robots(origin)
         self._robots[origin] = file
-        self._robots_bytes += len(file.body)
-        while self._robots_bytes > MAX_ROBOTS_BYTES:
-            self._forget_robots(next(iter(self._robots)))
 
     def robots(self, origin: str, now_ms: int) -> Robots | None:
         """The rules of an origin, or None if its robots.txt is unknown or too old."""
@@ -113,7 +107,7 @@ class HostBook:
         if file is None:
             return None
         if not 0 <= now_ms - file.fetched_ms < robots_txt.keep_robots_s(file.status) * 1000:
-            self._forget_robots(origin)
+            del self._robots[origin]
             return None
         return robots_txt.judge_robots_txt(file.status, file.body)
 
@@ -180,11 +174,6 @@ class HostBook:
                 rows.clear()
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=HOSTS.schema)
-
-    def _forget_robots(self, origin: str) -> None:
-        file = self._robots.pop(origin, None)
-        if file is not None:
-            self._robots_bytes -= len(file.body)
 
 
 def _sitemaps_elsewhere(host: str, files: Iterable[Mapping[str, Any]]) -> list[str]:

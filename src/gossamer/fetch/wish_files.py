@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cachetools import FIFOCache
+
 from gossamer.web import robots_txt, tdmrep
 from gossamer.web.rsl import parse_rsl
 from gossamer.web.urls import host_of, normalize, origin_of
@@ -44,14 +46,12 @@ class WishFile(NamedTuple):
 
 
 class WishFiles:
-    """The files by URL.
-
-    Invariant: `_bytes` is the total size of their bodies, at most MAX_TOTAL_BYTES.
-    """
+    """The files of a task."""
 
     def __init__(self) -> None:
-        self._files: dict[str, WishFile] = {}
-        self._bytes = 0
+        self._files: FIFOCache[str, WishFile] = FIFOCache(
+            MAX_TOTAL_BYTES, lambda file: len(file.body)
+        )
 
     def take(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add files of an earlier round: the column `wish_files` of `hosts`."""
@@ -111,16 +111,7 @@ class WishFiles:
         return [*said, *found]
 
     def _keep(self, file: WishFile) -> None:
-        self._forget(file.url)
         self._files[file.url] = file
-        self._bytes += len(file.body)
-        while self._bytes > MAX_TOTAL_BYTES:
-            self._forget(next(iter(self._files)))
-
-    def _forget(self, url: str) -> None:
-        file = self._files.pop(url, None)
-        if file is not None:
-            self._bytes -= len(file.body)
 
 
 def rsl_file(origin: str, rules: Robots) -> tuple[str, str] | None:

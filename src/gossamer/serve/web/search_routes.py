@@ -37,6 +37,8 @@ PAGE_HITS = 10
 MAX_PAGES = MAX_RESULTS // PAGE_HITS
 MAX_LIMIT = 100
 ORDERS = ("relevance", "date")
+MAX_LINK_CHARS = 2_000
+"""Of the header Link, for queries may be long: nginx refuses answers whose head exceeds 4 kB."""
 PEOPLE = "people"
 READERS = (PEOPLE, AI_INPUT)
 """Who reads the results: people, or a model."""
@@ -199,7 +201,10 @@ def _profile(request: Request) -> Profile | None:
 
 
 def _next_part(request: Request, question: Question, found: Results) -> dict[str, str]:
-    """A header with the link to the next part of the list (RFC 8288), if there is one."""
+    """A header with the link to the next part of the list (RFC 8288), if there is one.
+
+    Nor is there one if it would have more than MAX_LINK_CHARS.
+    """
     offset, shown = question.offset + question.limit, len(found.hits)
     limit = min(question.limit, MAX_RESULTS - offset)
     follows = offset < found.reachable or (found.estimated and shown == question.limit)
@@ -207,7 +212,8 @@ def _next_part(request: Request, question: Question, found: Results) -> dict[str
         return {}
     asked = dict(request.query_params) | {"offset": str(offset), "limit": str(limit)}
     asked |= {"state": found.state} if found.state else {}
-    return {"link": f'<?{urlencode(asked)}>; rel="next"'}
+    link = f'<?{urlencode(asked)}>; rel="next"'
+    return {"link": link} if len(link) <= MAX_LINK_CHARS else {}
 
 
 def describe_search(request: Request) -> Response:
