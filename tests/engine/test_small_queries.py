@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from gossamer.engine.engine import engine_errors
 from gossamer.engine.small import relations
-from gossamer.engine.small.files import KEPT_OPEN
+from gossamer.engine.small.files import KEPT_COLUMN_BYTES, KEPT_OPEN
 from gossamer.engine.small.limits import Unsupported
 from gossamer.errors import EngineError, StoreError
 
@@ -82,7 +82,7 @@ def both(rows: DataFrame) -> tuple[pa.Table, pa.Table]:
     plan = plan_of(rows)
     ours = relations.run(plan.root).table()
     client: Any = rows.sparkSession.client
-    theirs, _, _ = client._server.client().to_table(plan, {})
+    theirs, _, _ = client._client_for(plan).to_table(plan, {})
     return ours, theirs.select(ours.column_names).cast(ours.schema)
 
 
@@ -335,6 +335,36 @@ def test_few_of_many_files_stay_open(engine: Engine, tmp_path: Path) -> None:
         "s": ["a"] * len(paths),
         "t": [None] * len(paths),
     }
+
+
+def test_small_columns_of_a_file_are_read_once(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened = tmp_path / "rows.parquet", []
+    pq.write_table(pa.table({"n": [1, 2], "s": ["a" * KEPT_COLUMN_BYTES, "b"]}), path)
+    parquet_file = pq.ParquetFile
+
+    def noted(*args: Any, **more: Any) -> pq.ParquetFile:
+        opened.append(args)
+        return parquet_file(*args, **more)
+
+    monkeypatch.setattr(pq, "ParquetFile", noted)
+    read = engine.read([str(path)], "n long, s string, t string")
+    assert read.select("n", "t").collect() == [(1, None), (2, None)]
+    times = len(opened)
+    assert read.where("n > 1").select("n", "t").collect() == [(2, None)]
+    assert len(opened) == times
+    for more in (1, 2):
+        assert read.where("n > 1").select("s").collect() == [("b",)]
+        assert len(opened) == times + more
+
+
+def test_a_file_that_is_replaced_is_read_again(engine: Engine, tmp_path: Path) -> None:
+    path, other = tmp_path / "rows.parquet", tmp_path / "other.parquet"
+    for numbers in ([1], [2], [3, 4]):
+        pq.write_table(pa.table({"n": numbers}), other)
+        other.replace(path)
+        assert engine.read([str(path)], "n long").toArrow().to_pydict() == {"n": numbers}
 
 
 def test_rows_that_cannot_be_read_are_not_written(engine: Engine, tmp_path: Path) -> None:

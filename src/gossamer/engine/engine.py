@@ -30,7 +30,7 @@ from gossamer.engine.allocators import trim_heap
 from gossamer.engine.pool import Pool
 from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.sail import Sail
-from gossamer.engine.small.client import SETTINGS_OF_SAIL, open_session
+from gossamer.engine.small.client import SETTINGS_OF_SAIL, SmallQueries, open_session
 from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.engine.spark_client import ClusterClient, connect_spark
 from gossamer.engine.worker_start import end_unused
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import EngineConfig
     from gossamer.engine.pool import PartitionFunction
+    from gossamer.engine.small.held import HeldTable
 
 Task = TypeVar("Task")
 
@@ -179,6 +180,22 @@ class Engine:
         from pyspark.sql.connect.plan import LocalRelation
 
         return cast("DataFrame", Remote(LocalRelation(table), cast("Any", self.spark)))
+
+    def hold(self, rows: DataFrame, path: str) -> HeldTable | None:
+        """The rows of a small query as a table that stands for a file; None if it is not small."""
+        client: Any = self.spark.client
+        if not isinstance(client, SmallQueries):
+            return None
+        return client.hold(cast("Any", rows)._plan.to_proto(client), path)  # noqa: SLF001
+
+    def held_rows(self, table: HeldTable) -> DataFrame:
+        """A DataFrame that reads a table."""
+        from pyspark.sql.connect.dataframe import DataFrame as Remote
+        from pyspark.sql.connect.plan import DataSource
+
+        plan: Any = DataSource("parquet", table.ddl, paths=[table.path])
+        plan.held = table  # which lives as long as plans that read it
+        return cast("DataFrame", Remote(plan, cast("Any", self.spark)))
 
     def _parse_ddl(self, ddl: str) -> StructType:
         """The columns of a DDL. A server is asked once for each."""

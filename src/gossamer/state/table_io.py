@@ -9,6 +9,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import count as count_up
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine.engine import Engine
     from gossamer.engine.pool import PartitionFunction
+    from gossamer.engine.small.held import HeldTable
     from gossamer.tables import Dataset
 
 One = TypeVar("One")
@@ -46,6 +48,7 @@ CHECKED_HERE_BYTES = 64 << 20
 """Checksums of so many bytes take less time here than tasks take to begin."""
 CHECKSUMS = pa.schema([("path", pa.string()), ("xxh3", pa.string())])
 CHECKSUMS_DDL = "path string, xxh3 string"
+_numbers = count_up()
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Tables:
     store: Store
     _engine: Engine | None = field(default=None, repr=False, kw_only=True)
     _scratch: list[str] = field(default_factory=list, repr=False, kw_only=True)
+    _held_folder: str = field(default="", repr=False, init=False)
+    """Where the tables that are held in memory are written, should a server have to read them."""
 
     @cached_property
     def root(self) -> str:
@@ -102,10 +107,13 @@ class Tables:
     def scratch(self, df: DataFrame, ddl: str | None = None) -> tuple[DataFrame, int]:
         """Materialise rows that a step uses more than once; return them and their number.
 
-        Not every engine can cache (Sail cannot), so the rows are written to scratch files. `ddl`:
-        their columns. Without it, the engine has to plan the query again if no rows are used.
+        A few rows stay in memory. Not every engine can cache (Sail cannot), so others are written
+        to scratch files. `ddl`: their columns. Without it, the engine has to plan the query again
+        if no rows are used.
         """
-        files = self.scratch_files(df)
+        if (held := self._hold(df)) is not None:
+            return self.engine.held_rows(held), held.rows
+        files = self._write(df, SCRATCH, is_large=True)
         if not files:
             return self.engine.no_rows(df) if ddl is None else self.engine.read([], ddl), 0
         paths = [f"{self.root}/{file.path}" for file in files]
@@ -121,15 +129,18 @@ class Tables:
         """
         from gossamer.storage import parquet
 
-        files = self.scratch_files(df)
+        held = self._hold(df)
+        files = () if held else self._write(df, SCRATCH, is_large=True)
         paths = [f"{self.root}/{file.path}" for file in files]
         if adds:
-            ddl = f"{_ddl(paths[0]) if paths else _ddl_of(df.schema)}, {ddl}"
-        if sum(file.rows for file in files) > FEW:
-            rows = self.engine.read(paths, _ddl(paths[0]))
+            had = held.ddl if held else _ddl(paths[0]) if paths else _ddl_of(df.schema)
+            ddl = f"{had}, {ddl}"
+        if (held.rows if held else sum(file.rows for file in files)) > FEW:
+            rows = self.engine.held_rows(held) if held else self.engine.read(paths, _ddl(paths[0]))
             return self.scratch(self.engine.map_partitions(rows, fn, ddl))
+        tables = [held.table()] if held else map(parquet.read_table, paths)
         batches = [
-            each for path in paths for each in fn(iter(parquet.read_table(path).to_batches()))
+            each for table in tables if table.num_rows for each in fn(iter(table.to_batches()))
         ]
         count = sum(batch.num_rows for batch in batches)
         if not count:
@@ -155,7 +166,16 @@ class Tables:
 
         Each column in `by` partitions the rows into folders named `<column>=<value>`.
         """
-        return self._write(df, "scratch", by)
+        return self._write(df, SCRATCH, by)
+
+    def _hold(self, df: DataFrame) -> HeldTable | None:
+        """The rows of a small query, which stand for a scratch file; None if it is not small."""
+        from gossamer.engine.engine import engine_errors
+
+        if not self._held_folder:
+            self._held_folder = self.engine.target(f"{self.root}/{self.scratch_attempt()}")
+        with engine_errors(self._held_folder):
+            return self.engine.hold(df, f"{self._held_folder}/{next(_numbers)}.parquet")
 
     def scratch_attempt(self) -> str:
         """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
@@ -165,8 +185,12 @@ class Tables:
         self._scratch.append(attempt)
         return attempt
 
-    def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
+    def _write(
+        self, df: DataFrame, dataset: str, by: Sequence[str] = (), *, is_large: bool = False
+    ) -> tuple[File, ...]:
+        """Write rows. `is_large`: `_hold` has found out that the query is not small."""
         from gossamer.engine.engine import engine_errors
+        from gossamer.engine.small.client import LARGE
         from gossamer.storage import parquet
 
         is_kept = dataset != SCRATCH
@@ -176,6 +200,8 @@ class Tables:
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
+            if is_large:
+                rows = rows.option(LARGE, "yes")
             rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
         listed = [
             each for each in sorted(self._attempt_files(attempt)) if each[0].endswith(".parquet")
@@ -218,6 +244,7 @@ class Tables:
 
     def sweep(self) -> None:
         """Delete the scratch files, as the end of a step does."""
+        self._held_folder = ""
         while self._scratch:
             attempt = self._scratch.pop()
             url = f"{self.root}/{attempt}"

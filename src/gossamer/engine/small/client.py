@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from gossamer.engine.small import relations, types
 from gossamer.engine.small.files import write_files
+from gossamer.engine.small.held import HeldTable, write_named
 from gossamer.engine.small.limits import Unsupported
 from gossamer.engine.spark_client import import_client
 
@@ -56,6 +57,8 @@ SETTINGS_OF_SAIL: Mapping[str, str | None] = {
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
 """What the client asks before it makes a plan of rows, and what the embedded server answers."""
+LARGE = "gossamer.large"
+"""An option of a write whose query is known not to be small, so that nobody tries to run it."""
 
 
 def open_session(server: Server, settings: Mapping[str, str | None]) -> SparkSession:
@@ -92,27 +95,37 @@ class SmallQueries:
         self.is_closed = True
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._server.client(), name)
+        return getattr(self._client_for(), name)
+
+    def _client_for(self, plan: Plan | Command | None = None) -> SparkConnectClient:
+        """The server's client, which can read the held tables of a plan, or all of them."""
+        write_named(None if plan is None else plan.SerializeToString())
+        return self._server.client()
+
+    def hold(self, plan: Plan, path: str) -> HeldTable | None:
+        """The rows of a small query as a table that stands for a file; None if it is not small."""
+        return _unless_unsupported(lambda root: HeldTable(relations.run(root), path), plan.root)
 
     def to_table(self, plan: Plan, observations: Any) -> tuple[pa.Table, Any, Any]:
         table = _unless_unsupported(_rows, plan.root)
         if table is None:
-            return self._server.client().to_table(plan, observations)
+            return self._client_for(plan).to_table(plan, observations)
         return table, _spark_schema(table.schema), None
 
     def to_table_as_iterator(self, plan: Plan, observations: Any) -> Iterator[Any]:
         table = _unless_unsupported(_rows, plan.root)
         if table is None:
-            yield from self._server.client().to_table_as_iterator(plan, observations)
+            yield from self._client_for(plan).to_table_as_iterator(plan, observations)
         else:
             yield _spark_schema(table.schema)
             yield table
 
     def execute_command(self, command: Command, observations: Any = None) -> Any:
         is_write = command.WhichOneof("command_type") == "write_operation"
-        if is_write and _unless_unsupported(_write, command.write_operation):
+        is_large = is_write and bool(command.write_operation.options.pop(LARGE, ""))
+        if is_write and not is_large and _unless_unsupported(_write, command.write_operation):
             return None, {}, None
-        return self._server.client().execute_command(command, observations)
+        return self._client_for(command).execute_command(command, observations)
 
     def schema(self, plan: Plan) -> StructType:
         declared = plan.root.local_relation.schema
@@ -122,7 +135,7 @@ class SmallQueries:
             return StructType.fromJson(json.loads(declared))
         frame = _unless_unsupported(relations.run, plan.root)
         if frame is None:
-            return self._server.client().schema(plan)
+            return self._client_for(plan).schema(plan)
         return _spark_schema(frame.schema)
 
     def get_config_dict(self, *keys: str) -> dict[str, str | None]:
@@ -148,7 +161,7 @@ class SmallQueries:
             columns = _unless_unsupported(types.parse_columns, given["ddl_string"])
             if columns is not None:
                 return _Parsed(_spark_schema(columns))
-        return self._server.client()._analyze(method, **given)  # noqa: SLF001  # as a DataFrame does
+        return self._client_for()._analyze(method, **given)  # noqa: SLF001  # as a DataFrame does
 
 
 class _Parsed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -251,7 +252,15 @@ def literal_value(literal: Expression.Literal) -> Value:
     kind = _LITERALS.get(which)
     if kind is None:
         raise Unsupported(f"a literal of the type {which}")
-    return pa.scalar(getattr(literal, which), kind)
+    value = getattr(literal, which)
+    # As keys of a cache, 0.0 and -0.0 would be the same.
+    return pa.scalar(value, kind) if isinstance(value, float) else _scalar(value, kind)
+
+
+@lru_cache(1024, typed=True)
+def _scalar(value: object, kind: pa.DataType) -> pa.Scalar:
+    """A scalar, which takes longer to make than to find: expressions have many."""
+    return pa.scalar(value, kind)
 
 
 def name_of(expression: Expression) -> str:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import uuid
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from cachetools import LRUCache
 
 from gossamer.engine.small import keys
 from gossamer.engine.small.frames import Column, Deferred, Frame, one_array
 from gossamer.engine.small.limits import MOST_BYTES, Unsupported, check_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _GROUP_ROWS = 1 << 20
+KEPT_FOOTERS = 256
+KEPT_BYTES, KEPT_COLUMN_BYTES = 16 << 20, 1 << 20
+"""Of the columns that are kept for other queries, and of one of them."""
 KEPT_OPEN = 16
 """Files of a read that stay open until the query ends. To open a file takes as long as to read a
 small column, but a process may open a thousand."""
+
+_footers: LRUCache[Any, _Footer] = LRUCache(KEPT_FOOTERS)
+_columns: LRUCache[Any, pa.Array] = LRUCache(KEPT_BYTES, lambda column: column.nbytes)
+_lock = threading.Lock()
 
 
 def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
@@ -33,16 +43,13 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
     if any("://" in path for path in paths):
         raise Unsupported("a file on object storage")
     with _reading():
-        size = sum(Path(path).stat().st_size for path in paths)
+        files = [_File(path, is_kept_open=n < KEPT_OPEN) for n, path in enumerate(paths)]
+        size = sum(file.size for file in files)
         if size > MOST_BYTES:
             raise Unsupported(f"{size} bytes")
-        files, rows = [], 0
-        for path in paths:
-            file = pq.ParquetFile(path)
-            rows = check_rows(rows + file.metadata.num_rows)
-            files.append(_File(path, file, frozenset(file.schema_arrow.names)))
-            if len(files) > KEPT_OPEN:
-                file.close()
+        rows = 0
+        for file in files:
+            rows = check_rows(rows + file.footer.metadata.num_rows)
     columns = (
         Column(field.name, Deferred(field.type, partial(_read_column, files, field)))
         for field in schema
@@ -50,30 +57,61 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
     return Frame(tuple(columns), rows)
 
 
-class _File(NamedTuple):
-    path: str
-    opened: pq.ParquetFile
-    """It may be closed, but keeps its footer."""
+class _Footer(NamedTuple):
+    metadata: pq.FileMetaData
     columns: frozenset[str]
 
-    def read(self, field: pa.Field) -> pa.ChunkedArray:
+
+class _File:
+    """A file that a query reads. Its footer and its small columns are kept for other queries."""
+
+    def __init__(self, path: str, *, is_kept_open: bool) -> None:
+        state = os.stat(path)  # noqa: PTH116  # of some files per millisecond
+        self.size = state.st_size
+        self._path, self._is_kept_open = path, is_kept_open
+        self._version = path, state.st_ino, state.st_mtime_ns, state.st_size
+        self._opened: pq.ParquetFile | None = None
+
+    @cached_property
+    def footer(self) -> _Footer:
+        with _lock:
+            found = _footers.get(self._version)
+        if found is None:
+            with self._open(None) as file:
+                found = _Footer(file.metadata, frozenset(file.schema_arrow.names))
+            with _lock:
+                _footers[self._version] = found
+        return found
+
+    def read(self, field: pa.Field) -> pa.Array:
         """A column of the file; NULLs if it lacks the column."""
-        if field.name not in self.columns:
-            return pa.chunked_array([pa.nulls(self.opened.metadata.num_rows, field.type)])
-        if not self.opened.closed:
-            return self._read_from(self.opened, field)
-        with pq.ParquetFile(self.path, metadata=self.opened.metadata) as again:
-            return self._read_from(again, field)
+        metadata, names = self.footer
+        if field.name not in names:
+            return pa.nulls(metadata.num_rows, field.type)
+        key = self._version, field.name, field.type
+        with _lock:
+            found = _columns.get(key)
+        if found is None:
+            with self._open(metadata) as file:
+                found = one_array(file.read([field.name], use_threads=False)[0].cast(field.type))
+            if found.nbytes <= KEPT_COLUMN_BYTES:
+                with _lock:
+                    _columns[key] = found
+        return found
 
-    @staticmethod
-    def _read_from(file: pq.ParquetFile, field: pa.Field) -> pa.ChunkedArray:
-        return file.read([field.name], use_threads=False)[0].cast(field.type)
+    @contextmanager
+    def _open(self, metadata: pq.FileMetaData | None) -> Iterator[pq.ParquetFile]:
+        file = self._opened or pq.ParquetFile(self._path, metadata=metadata)
+        self._opened = file if self._is_kept_open else None
+        yield file
+        if not self._is_kept_open:
+            file.close()
 
 
-def _read_column(files: Iterable[_File], field: pa.Field) -> pa.Array:
+def _read_column(files: Sequence[_File], field: pa.Field) -> pa.Array:
     with _reading():
-        chunks = [chunk for file in files for chunk in file.read(field).chunks]
-    return one_array(pa.chunked_array(chunks, field.type))
+        columns = [file.read(field) for file in files]
+    return columns[0] if len(columns) == 1 else pa.concat_arrays(columns)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from gossamer.engine.small.limits import Unsupported, check_rows
 from gossamer.engine.small.types import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
 
@@ -73,14 +74,22 @@ class Frame:
 
         Raises Unsupported if there is none, or several: these are errors of the server.
         """
-        found = [
-            each
-            for each in self.columns
-            if each.name == name or (each.qualifier and f"{each.qualifier}.{each.name}" == name)
-        ]
+        found = self._named.get(name, ())
         if len(found) != 1:
             raise Unsupported(f"{len(found)} columns of the name {name}")
         return found[0]
+
+    @cached_property
+    def _named(self) -> Mapping[str, Sequence[Column]]:
+        """The columns of each name, with and without the alias of their table."""
+        found: defaultdict[str, list[Column]] = defaultdict(list)
+        for each in self.columns:
+            for name in {
+                each.name,
+                f"{each.qualifier}.{each.name}" if each.qualifier else each.name,
+            }:
+                found[name].append(each)
+        return found
 
     def values(self, names: Iterable[str]) -> list[pa.Array]:
         return [self.find(name).values for name in names]

@@ -7,6 +7,8 @@ MOST_ROWS = 10_000
 (bench/small_queries.py)."""
 MOST_BYTES = 16 << 20
 """Of the Parquet files that it reads together."""
+MOST_HELD_BYTES = 4 << 20
+"""Of a table that stays in memory for the queries that follow."""
 
 
 class Unsupported(Exception):

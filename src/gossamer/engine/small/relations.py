@@ -14,6 +14,7 @@ from gossamer.engine.small import functions, keys, types
 from gossamer.engine.small.expressions import Evaluator, literal_value
 from gossamer.engine.small.files import read_files
 from gossamer.engine.small.frames import Column, Frame, no_rows, of_table
+from gossamer.engine.small.held import held_frame
 from gossamer.engine.small.keys import Groups, group_rows, join_rows, sort_rows
 from gossamer.engine.small.limits import Unsupported, check_rows
 from gossamer.engine.small.mapping import map_frame
@@ -347,8 +348,9 @@ def _read(relation: Any) -> Frame:
     source = relation.data_source
     if source.format != "parquet" or not source.paths or relation.is_streaming:
         raise Unsupported("a read of something else than Parquet files")
-    schema = types.parse_columns(source.schema)
-    return read_files(tuple(source.paths), schema)
+    if len(source.paths) == 1 and (held := held_frame(source.paths[0])) is not None:
+        return held
+    return read_files(tuple(source.paths), types.parse_columns(source.schema))
 
 
 def _local(relation: Any) -> Frame:

@@ -66,6 +66,19 @@ def parse_type(text: str) -> pa.DataType:
     return _named(text)
 
 
+def ddl_of(schema: pa.Schema) -> str:
+    """Columns in SQL, of which `parse_columns` makes the same."""
+    return ", ".join(f"{field.name} {_text_of(field.type)}" for field in schema)
+
+
+def _text_of(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"array<{_text_of(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return f"struct<{','.join(f'{each.name}:{_text_of(each.type)}' for each in kind)}>"
+    return _KNOWN[kind]
+
+
 def from_proto(kind: DataType) -> pa.DataType:
     which = str(kind.WhichOneof("kind"))
     if which == "array":
