@@ -337,6 +337,26 @@ def test_few_of_many_files_stay_open(engine: Engine, tmp_path: Path) -> None:
     }
 
 
+def test_a_division_by_zero_is_the_servers_although_its_value_is_known(engine: Engine) -> None:
+    rows = engine.rows(pa.table({"n": [1, 2], "by": [0, 1]}))
+    divided = F.col("n") / F.col("by")
+    guarded = F.when(F.col("by") > 0, divided).alias("guarded")
+    assert relations.run(plan_of(rows.select(guarded)).root).table()[0].to_pylist() == [None, 2.0]
+    for columns in ([guarded, divided.alias("x")], [divided.alias("x"), guarded]):
+        with pytest.raises(Unsupported, match="zero"):
+            relations.run(plan_of(rows.select(*columns)).root)
+
+
+def test_equal_parts_of_expressions_have_equal_values(engine: Engine) -> None:
+    rows = engine.rows(pa.table({"n": [1, 2], "m": [5, 7]}))
+    more, other = F.col("n") + F.col("m"), F.col("n") + F.lit(1.0)
+    items = F.transform(F.array("n", "m"), lambda item: item + F.col("n"))
+    made = more, more * more, other, items, F.abs(more)
+    ours, theirs = both(rows.select(*(each.alias(f"c{n}") for n, each in enumerate(made))))
+    assert ours == theirs
+    assert ours["c1"].to_pylist() == [36, 81]
+
+
 def test_small_columns_of_a_file_are_read_once(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ class Evaluator:
         self._groups = groups
         self._keys = frozenset(keys)
         self._variables: dict[str, Value] = {}
+        self._made: dict[tuple[bytes, bool], Value] = {}
         self._guards = 0
         """How many conditions decide whether a value is used."""
         self.rows = frame.rows if groups is None else groups.size
@@ -128,6 +129,13 @@ class Evaluator:
         return value
 
     def _function(self, function: Expression.UnresolvedFunction) -> Value:
+        """The values of a function. The same one is often a part of several expressions."""
+        key = function.SerializeToString(), self._guards > 0
+        if key not in self._made:
+            self._made[key] = self._call(function)
+        return self._made[key]
+
+    def _call(self, function: Expression.UnresolvedFunction) -> Value:
         name, arguments = function.function_name, function.arguments
         if name in _LAMBDAS:
             return self._of_items(name, arguments)
