@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 _GROUP_ROWS = 1 << 20
 KEPT_FOOTERS = 256
-KEPT_BYTES, KEPT_COLUMN_BYTES = 16 << 20, 1 << 20
+KEPT_BYTES, KEPT_COLUMN_BYTES = 8 << 20, 1 << 20
 """Of the columns that are kept for other queries, and of one of them."""
+_OBJECTS = 1_000
+"""Bytes of the objects that a column in memory takes besides."""
 KEPT_OPEN = 16
 """Files of a read that stay open until the query ends. To open a file takes as long as to read a
 small column, but a process may open a thousand."""
 
 _footers: LRUCache[Any, _Footer] = LRUCache(KEPT_FOOTERS)
-_columns: LRUCache[Any, pa.Array] = LRUCache(KEPT_BYTES, lambda column: column.nbytes)
+_columns: LRUCache[Any, pa.Array] = LRUCache(KEPT_BYTES, lambda column: column.nbytes + _OBJECTS)
 _lock = threading.Lock()
 
 
