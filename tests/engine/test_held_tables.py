@@ -16,7 +16,7 @@ from gossamer.engine.small import held, types
 from gossamer.engine.small.frames import of_table
 from gossamer.engine.small.held import HeldTable, held_frame, write_named
 from gossamer.errors import StoreError
-from tests.engine.test_small_queries import SCHEMA, both, rows_of, some_rows
+from tests.support.small_rows import SCHEMA, both, rows_of, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
