@@ -13,12 +13,14 @@ from gossamer.config import UpdateConfig
 from gossamer.links.domains import growth_factor
 from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
+from gossamer.schedule.due.listing_polls import UNHURRIED_S
 from gossamer.schedule.limits import part_assignment as dealing
 from gossamer.schedule.order.page_scores import score_pages
 from gossamer.schedule.order.score_cutoff import Sample
 from gossamer.schedule.selection import DuePages, above_cutoff, select_best
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS
+from gossamer.tables.fetching import RHYTHM_S
 from gossamer.web.urls import domain_of
 from tests.support.rows import NOW_MS, by_url, frame, put
 
@@ -78,6 +80,16 @@ def test_best_is_the_plain_choice(
 def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
     pages = frame(work, "pages", [{"url": "http://a.example/"} | row])
     assert bool(due_pages(pages, now_ms=100, config=UpdateConfig()).collect()) is due
+
+
+def test_a_listing_rests_between_visits_only_in_a_crawl_that_ends(work: Workspace) -> None:
+    row = {"url": "http://a.example/", "status": "fetched", "interval_s": RHYTHM_S}
+    visited_ms = NOW_MS - 1_000
+    pages = frame(work, "pages", [row | {"next_fetch_ms": NOW_MS, "fetched_ms": visited_ms}])
+    assert due_pages(pages, NOW_MS, UpdateConfig()).count() == 1
+    rested_ms = visited_ms + UNHURRIED_S * 1_000
+    for now_ms, count in ((NOW_MS, 0), (rested_ms - 1, 0), (rested_ms, 1)):
+        assert due_pages(pages, now_ms, UpdateConfig(), is_endless=False).count() == count
 
 
 LONGEST_MS = 480 * 86_400_000
