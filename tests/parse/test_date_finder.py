@@ -24,7 +24,7 @@ def lines(body: str) -> list[str]:
 
 
 def listed(body: str) -> list[tuple[int, str | None, bool]]:
-
+    """The days of May that a page shows, their labels, and whether they are above the headline."""
     dates = [(each.date.day, each.label, each.is_above) for each in finder(body).dates()]
     return list(dict.fromkeys(dates))
 
