@@ -156,3 +156,50 @@ def test_dates_of_other_calendars(written: str, language: str) -> None:
 def test_a_line_with_two_calendars_has_the_day_of_the_common_era() -> None:
     written = "<p>22 شوال 1445 هـ - 2 مايو 2024 م</p>"
     assert parsed(article("", written), language="ar-SA").published == MAY.replace(day=2)
+
+
+@pytest.mark.parametrize(
+    ("language", "locale", "month"),
+    [
+        ("", "en_US", 5),
+        ("", "en_GB", 1),
+        ("en", "en_US", 5),
+        ("EN", "en_US", 5),
+        ("en", "EN_US", 5),
+        ("en-GB", "en_US", 1),
+        ("en-US", "en_GB", 5),
+        ("en", "es_US", None),
+        ("en", "", None),
+    ],
+)
+def test_the_locale_counts_if_the_language_has_no_region(
+    language: str, locale: str, month: int | None
+) -> None:
+    declared_locale = f'<meta property="og:locale" content="{locale}">'
+    page = parsed(declared_locale + article("", "<p>5/1/2024</p>"), language=language)
+    assert (page.published and page.published.month) == month
+
+
+def published(html: str) -> datetime | None:
+    headers = {"content-type": "text/html; charset=utf-8"}
+    page = Page("https://example.org/x", headers, html.encode(), FETCHED)
+    return parse_page(page, Rules()).published
+
+
+def test_the_headline_is_found_by_the_title_or_what_metadata_say() -> None:
+    far = "<p>x" * 70
+    body = f"<h1>Gazette</h1>{far}<h2>Harbour works</h2><p>1 May 2024</p>{TEXT}"
+    assert published(body) is None
+    assert published(f"<title>Harbour works</title>{body}") == MAY
+    assert published(f'<meta property="og:title" content="Harbour works">{body}') == MAY
+    other = '<meta property="og:title" content="Harbour works"><title>Gazette</title>'
+    assert published(other + body) is None
+
+
+def test_a_heading_of_another_level_is_the_main_one_if_there_is_no_h1() -> None:
+    time = "<time datetime=2024-05-01>May</time>"
+    body = f"<h2>Harbour works</h2><p>{time}</p>{TEXT}"
+    title = "<title>Harbour works</title>"
+    assert published(title + body) == MAY
+    assert published(title + body + "<p>x" * 70 + "<h1>Gazette</h1>") is None
+    assert published(title + "<h1>Gazette</h1>" + body) == MAY
