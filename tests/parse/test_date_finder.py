@@ -20,7 +20,7 @@ def finder(body: str, title: str = "Harbour works") -> DateFinder:
 
 
 def lines(body: str) -> list[str]:
-    return findings(LexborHTMLParser(body), Rules()).lines.outline_lines()
+    return [*findings(LexborHTMLParser(body), Rules()).lines.outline_lines()]
 
 
 def listed(body: str) -> list[tuple[int, str | None, bool]]:

@@ -144,8 +144,8 @@ def test_an_image_is_large_in_both_directions_and_no_banner(
     width: object, height: object, is_large: bool
 ) -> None:
     found = HeadMetadata()
-    sizes = {"width": width, "height": height}
-    sizes = {name: str(size) for name, size in sizes.items() if size is not None}
+    given = {"width": width, "height": height}
+    sizes = {name: str(size) for name, size in given.items() if size is not None}
     found.add_image({"src": "/a.jpg", **sizes})
     assert (found.large_image is not None) is is_large
 
@@ -185,8 +185,8 @@ def test_what_is_kept_of_times() -> None:
     found.add_time({"datetime": "", "class": "x" * 195 + " pubdate"}, "text", 5)
     first, second, third = found.times
     assert first == (LONG[:-1], frozenset(), True, 3, "text")
-    assert second == ("t", {"updated", "x", "datemodified"}, False, 4, "text")
-    assert third == ("text", {"x" * 195, "pubd"}, False, 5, "text")
+    assert second == ("t", frozenset(("updated", "x", "datemodified")), False, 4, "text")
+    assert third == ("text", frozenset(("x" * 195, "pubd")), False, 5, "text")
 
 
 def test_dates_of_hatom() -> None:

@@ -19,8 +19,8 @@ xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"
 xmlns:xhtml="http://www.w3.org/1999/xhtml">"""
 
 
-def parsed(body: str, kind: str = "text/xml", **rules: bool) -> ParsedPage:
-    return parse_page(Page(URL, {"content-type": kind}, body.encode()), Rules(**rules))
+def parsed(body: str, kind: str = "text/xml", *, media: bool = True) -> ParsedPage:
+    return parse_page(Page(URL, {"content-type": kind}, body.encode()), Rules(media=media))
 
 
 def lines(text: str) -> list[str] | None:

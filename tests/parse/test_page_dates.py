@@ -28,6 +28,7 @@ def days(
     found: HeadMetadata,
     url: str = URL,
     fetched: datetime | None = None,
+    /,
     **properties: str,
 ) -> tuple[int | None, int | None]:
     """The days of May of both dates."""
@@ -81,12 +82,12 @@ def test_dates_after_the_fetch_are_rejected() -> None:
     fetched = day(10)
     late = (day(10) + CLOCK_ERROR).isoformat()
     later = (day(10) + CLOCK_ERROR + timedelta(seconds=1)).isoformat()
-    assert days(HeadMetadata(), fetched=fetched, datePublished=late)[0] is not None
-    assert days(HeadMetadata(), fetched=fetched, datePublished=later)[0] is None
+    assert days(HeadMetadata(), URL, fetched, datePublished=late)[0] is not None
+    assert days(HeadMetadata(), URL, fetched, datePublished=later)[0] is None
     assert days(HeadMetadata(), datePublished=later)[0] is not None
     found = HeadMetadata()
     found.shown = [shown(20, PUBLISHED), shown(2)]
-    assert days(found, fetched=fetched) == (2, None)
+    assert days(found, URL, fetched) == (2, None)
     assert days(found) == (20, None)
 
 
@@ -99,7 +100,7 @@ def test_a_date_above_the_headline_may_be_that_of_today(
 ) -> None:
     found = HeadMetadata()
     found.shown = [shown(10, is_above=is_above)]
-    assert (days(found, fetched=day(10 + age))[0] is not None) is is_believed
+    assert (days(found, URL, day(10 + age))[0] is not None) is is_believed
     assert days(found)[0] == 10
 
 
