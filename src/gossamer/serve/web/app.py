@@ -53,6 +53,7 @@ from gossamer.serve.web.search_routes import Searching
 from gossamer.serve.web.section_routes import Sectioning
 from gossamer.serve.web.site_path import behind_proxies
 from gossamer.serve.web.status_routes import Status
+from gossamer.serve.web.stopping import Stopping
 from gossamer.serve.web.token_gate import TokenGate
 from gossamer.state.lookup import Lookup
 from gossamer.status.overview import CrawlWatch
@@ -162,7 +163,8 @@ def app(
     sent = Sending(Compression(known), refused)
     limited = Limits(sent, clients, config.requests_per_address, refused)
     readable = Cors(limited, config.origins)
-    return metrics.around(Headers(readable))  # outermost, so that errors have them too
+    # Outermost, so that errors have the headers too, and are counted.
+    return metrics.around(Headers(Stopping(readable)))
 
 
 @asynccontextmanager
