@@ -269,6 +269,17 @@ def without(dataset: str) -> Callable[[Workspace, str], None]:
     return lambda work, url: rewrite(work, dataset, lambda rows: rows.where(f"url <> '{url}'"))
 
 
+def told_too_much(work: Workspace, url: str) -> None:
+    """Tell of a page that does not exist what was told of another one, too."""
+    invented = F.lit("http://x/").alias("url")
+    others = [F.col(name) for name in DATASETS["changes"].column_names if name != "url"]
+    rewrite(
+        work,
+        "changes",
+        lambda rows: rows.unionByName(rows.where(f"url = '{url}'").select(invented, *others)),
+    )
+
+
 no_responses, no_documents, not_indexed = map(without, ("responses", "documents", "indexed"))
 CONTRADICTIONS = {
     "bodies are not in the archive": misplaced,
@@ -280,6 +291,8 @@ CONTRADICTIONS = {
     "have no page that stands for them": a_copy,
     "should be in the index": not_indexed,
     "should not be in the index": without("dispositions"),
+    "were told to be in the index, but are not": told_too_much,
+    "of the index were not told": without("changes"),
     "documents are missing": without_part,
     "documents are surplus": not_indexed,
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as F
 
 from gossamer.flow.check.finding import findings_of_rows
+from gossamer.index.changes import log_layers
 from gossamer.state import lsm
 from gossamer.status.overview import REPARSE
 from gossamer.tables import DISPOSITIONS, PAGES
@@ -81,6 +82,19 @@ def indexed_without_choice(work: Workspace) -> DataFrame:
     return _rows_without(work.read("indexed").select("round", "url"), _select(work))
 
 
+def told_without_index(work: Workspace) -> DataFrame:
+    """Pages that a program would have that has followed all changes, and the index has not."""
+    return _rows_without(_told(work), work.read("indexed"), "url")
+
+
+def indexed_without_change(work: Workspace) -> DataFrame:
+    """Pages of the index that such a program would not have."""
+    indexed = work.read("indexed").select("url")
+    if not log_layers.are_recorded(work):  # an older version of Gossamer has written the index
+        return indexed.where("false")
+    return _rows_without(indexed, _told(work), "url")
+
+
 RULES: Sequence[Rule] = (
     Rule("pages", "pages were requested, but have no response", requested_without_response),
     Rule("pages", "pages were stored, but no response says where", stored_without_response),
@@ -95,6 +109,8 @@ RULES: Sequence[Rule] = (
     Rule("dispositions", "copies have no page that stands for them", copies_without_survivor),
     Rule("indexed", "pages should be in the index", chosen_without_index, ("dedup", "index")),
     Rule("indexed", "pages should not be in the index", indexed_without_choice, ("dedup", "index")),
+    Rule("changes", "pages were told to be in the index, but are not", told_without_index),
+    Rule("changes", "pages of the index were not told", indexed_without_change),
 )
 
 
@@ -108,6 +124,12 @@ def ran_in_order(manifest: Manifest, first: str, second: str) -> bool:
     """Whether a step, if it ever ran, ran before the last run of another one."""
     runs = [report.step for report in manifest.history if report.step in {first, second}]
     return bool(runs) and runs[-1] == second
+
+
+def _told(work: Workspace) -> DataFrame:
+    if not log_layers.are_recorded(work):
+        return work.engine.read([], log_layers.PRESENT_DDL).select("url")
+    return log_layers.told_pages(work).select("url")
 
 
 def _select(work: Workspace) -> DataFrame:

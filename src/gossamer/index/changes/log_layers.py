@@ -40,6 +40,11 @@ def are_recorded(work: Workspace) -> bool:
 
 
 def present_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
+    """`told_pages` as they are now, materialised."""
+    return work.scratch(told_pages(work, urls), PRESENT_DDL)[0]
+
+
+def told_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
     """The pages in the index by their changes, and the hash of their contents (PRESENT_DDL).
 
     Of all pages, or of some (`urls`, materialised).
@@ -49,7 +54,7 @@ def present_pages(work: Workspace, urls: DataFrame | None = None) -> DataFrame:
     if urls is not None:
         rows = rows.join(urls, on="url", how="left_semi")
     present = _newest_changes(rows).where(F.col("change").isin(ADDED, CHANGED))
-    return work.scratch(present.select("url", F.col("content").alias("was")), PRESENT_DDL)[0]
+    return present.select("url", F.col("content").alias("was"))
 
 
 def draft_changes(work: Workspace, draft: Draft, rows: DataFrame, *, is_first: bool) -> None:
