@@ -93,6 +93,22 @@ def test_whatever_is_asked_is_answered_as_described(
     ask()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("valid", [True, False])
+def test_whatever_open_webui_sends_is_answered_as_described(api: BaseSchema, valid: bool) -> None:
+    from schemathesis import GenerationMode
+
+    mode = GenerationMode.POSITIVE if valid else GenerationMode.NEGATIVE
+    described = api["/open-webui"]["POST"].as_strategy(generation_mode=mode)
+
+    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
+    @given(case=described)
+    def ask(case: Case[Any]) -> None:
+        case.call_and_validate()
+
+    ask()
+
+
 @pytest.mark.parametrize("path", ["instant", "changes"])
 def test_a_site_has_none_of_the_characters_that_separate_words(
     client: httpx.Client, path: str
@@ -118,7 +134,13 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     }
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/v1/graph/{kind}" for kind in kinds}
-    paths |= {"/api/v1/document", "/api/v1/changes", "/api/v1/sections", "/api/v1/sections/domains"}
+    paths |= {
+        "/open-webui",
+        "/api/v1/document",
+        "/api/v1/changes",
+        "/api/v1/sections",
+        "/api/v1/sections/domains",
+    }
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")

@@ -46,10 +46,11 @@ class Asked(msgspec.Struct, frozen=True):
     """A search of Open WebUI."""
 
     query: str
-    count: Annotated[int, Meta(ge=0)] = PAGE_HITS
+    count: Annotated[float, Meta(ge=0, multiple_of=1)] = PAGE_HITS
+    """In JSON, 5 and 5.0 are the same number."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class WebResult(msgspec.Struct, frozen=True):
     """A result for Open WebUI."""
 
     link: str
@@ -75,12 +76,12 @@ class OpenWebui:
             asked = msgspec.json.decode(await request.body(), type=Asked)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise HTTPException(400, f'expected {{"query": WORDS, "count": N}}: {error}') from None
-        count = min(asked.count, MAX_LIMIT)
+        count = int(min(asked.count, MAX_LIMIT))
         question = Question(asked.query[:MAX_QUERY_CHARS], 0, min(MORE * count, MAX_LIMIT))
         found = await self._front.search(question, client_of(request.scope))
         hits = await asyncio.to_thread(self._allowed, found.hits, count)
         results = (
-            Found(hit.url, hit.title or hit.url, "".join(responses.snippet_parts(hit.snippet)))
+            WebResult(hit.url, hit.title or hit.url, "".join(responses.snippet_parts(hit.snippet)))
             for hit in hits
         )
         return responses.json(list(results))

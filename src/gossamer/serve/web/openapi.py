@@ -28,6 +28,7 @@ from gossamer.serve.web import (
     change_routes,
     embed_routes,
     graph_routes,
+    open_webui_route,
     page_routes,
     responses,
     search_routes,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 OPENAPI = "3.1.1"
+TOKEN = "token"  # noqa: S105  # the name of a scheme
 _REF = "#/components/schemas/{name}"
 
 
@@ -369,6 +371,7 @@ OPERATIONS = (
 def description() -> dict[str, Any]:
     """The OpenAPI document as Python objects."""
     structs = [Problem, *(operation.answer for operation in OPERATIONS)]
+    structs += [open_webui_route.Asked, open_webui_route.WebResult]
     _, schemas = msgspec.json.schema_components(structs, ref_template=_REF)
     return {
         "openapi": OPENAPI,
@@ -377,8 +380,12 @@ def description() -> dict[str, Any]:
             "version": gossamer.__version__,
             "description": "Search a crawl. Times are milliseconds since 1970, UTC.",
         },
-        "paths": {operation.path: {"get": _describe(operation)} for operation in OPERATIONS},
-        "components": {"schemas": schemas},
+        "paths": {operation.path: {"get": _describe(operation)} for operation in OPERATIONS}
+        | {open_webui_route.PATH: {"post": _describe_open_webui()}},
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {TOKEN: {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 
@@ -396,21 +403,47 @@ def _describe(operation: Operation) -> dict[str, Any]:
     answered = {"200": _answer("The answer.", "application/json", operation.answer)}
     if any(parameter.name == "format" for parameter in operation.parameters):
         answered["200"]["content"][MARKDOWN] = {"schema": {"type": "string"}}
-    problems = {
-        str(status): _answer(HTTPStatus(status).phrase, MEDIA_TYPE, Problem)
-        for status in operation.problems
-    }
     return {
         "operationId": operation.name,
         "summary": operation.about,
         "parameters": parameters,
-        "responses": answered | problems,
+        "responses": answered | _problems(*operation.problems),
+    }
+
+
+def _describe_open_webui() -> dict[str, Any]:
+    """The search in the form of Open WebUI, which is the only operation that is not a GET."""
+    asked = {"application/json": {"schema": _reference(open_webui_route.Asked)}}
+    results = {"type": "array", "items": _reference(open_webui_route.WebResult)}
+    return {
+        "operationId": "open-webui",
+        "summary": "Search in the form that Open WebUI expects of an external engine. Pages are "
+        "left out whose publishers forbid their use as input of AI. Programs on other machines "
+        "need a token, as for /mcp (docs/agents.md). Only if serve.mcp is on.",
+        "security": [{}, {TOKEN: []}],
+        "requestBody": {"required": True, "content": asked},
+        "responses": {
+            "200": {
+                "description": "The answer.",
+                "content": {"application/json": {"schema": results}},
+            }
+        }
+        | _problems(400, 401, 403, 429, 503),
+    }
+
+
+def _problems(*statuses: int) -> dict[str, Any]:
+    return {
+        str(status): _answer(HTTPStatus(status).phrase, MEDIA_TYPE, Problem) for status in statuses
     }
 
 
 def _answer(about: str, media_type: str, struct: type[msgspec.Struct]) -> dict[str, Any]:
-    schema = {"$ref": _REF.format(name=struct.__name__)}
-    return {"description": about, "content": {media_type: {"schema": schema}}}
+    return {"description": about, "content": {media_type: {"schema": _reference(struct)}}}
+
+
+def _reference(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"$ref": _REF.format(name=struct.__name__)}
 
 
 def describe(request: Request) -> Response:
