@@ -76,7 +76,7 @@ def terms(folder: Path) -> Iterator[Term]:
             tree = LexborHTMLParser(path.read_bytes())
             for entry in tree.css("dt, li"):
                 links = own_links(entry)
-                names = [_NOTE.sub("", own_text(each)) for each in above(entry)]
+                names = [_NOTE.sub("", own_text(each).strip()) for each in above(entry)]
                 text = " ".join([*names, own_text(entry)])
                 if links and text.strip():
                     found.setdefault(" ".join(text.split()), set()).update(links)
@@ -134,7 +134,13 @@ def following(html: bytes, fragment: str) -> str:
 
 
 def right_passage(passages: Sequence[Passage], expected: str) -> Passage | None:
-    """The passage that has the letters behind a place, the first possible ones."""
+    """The passage that has the letters behind a place, the first possible ones.
+
+    A place may be a section: then its headings come first, which are no part of a passage's text.
+    """
+    headings = {letters(heading) for passage in passages for heading in passage.path} - {""}
+    while above := max(filter(expected.startswith, headings), key=len, default=""):
+        expected = expected.removeprefix(above)
     texts = [letters(passage.text) for passage in passages]
     for begin in range(max(len(expected) - SAMPLE, 0)):
         sample = expected[begin : begin + SAMPLE]

@@ -128,3 +128,17 @@ def test_further_parts_of_an_item_have_its_first_line_above_them() -> None:
     assert first.text.startswith("class Box(size)")
     assert {each.path for each in further[:-1]} == {("Boxes", "class Box(size)")}
     assert (further[-1].path, further[-1].text.split()[0]) == (("Boxes",), "after")
+
+
+def test_an_item_that_is_cut_begins_a_passage_with_its_first_line() -> None:
+    before = Items([[Paragraph([Run("earlier()")]), Paragraph([Run("before " * 40)])]])
+    long = [Paragraph([Run("wanted(size)")]), *[Paragraph([Run("about " * 100)])] * 6]
+    first, second, *further = cut_passages(titled(1, "Boxes", [before, Items([long])]))
+    assert "wanted" not in first.text
+    assert (second.path, second.text.split()[:2]) == (("Boxes",), ["wanted(size)", "about"])
+    assert {each.path for each in further} == {("Boxes", "wanted(size)")}
+
+
+def test_an_item_may_begin_with_nothing() -> None:
+    blocks: list[Block] = [Paragraph([]), *[Paragraph([Run("about " * 100)])] * 6]
+    assert {each.path for each in cut_passages([Items([blocks])])} == {("",)}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gossamer.serve.documents import Document
 
 FILLER = "Ships sail at dawn, and the crew has tea."
+HARBOUR = "- harbour(ship, *crew*)\n\n  Where they stay."
 
 
 def document(*passages: tuple[str, str], language: str = "en") -> Document:
@@ -35,6 +36,10 @@ def best(query: str, *documents: Document) -> list[tuple[int, str]]:
         ("harbour", [("", f"{FILLER}\n\nA harbour."), ("", f"A harbour.\n\n{FILLER}")], "1"),
         ("harbour map", [("", f"{FILLER}\n\nA harbour map."), ("Harbour", f"{FILLER} map")], "1"),
         ("harbours", [("", FILLER), ("", "The harbour")], "1"),
+        ("harbour", [("", f"The harbour is mine. {FILLER}"), ("", f"harbour(x)\n\n{FILLER}")], "1"),
+        ("harbour", [("", f"{FILLER}\n\nA harbour."), ("", f"{FILLER}\n\n{HARBOUR}")], "1"),
+        ("harbour", [("", f"{FILLER} - [Harbour](/)"), ("", f"{FILLER}\n\n{HARBOUR}")], "1"),
+        ("harbour", [("", "- [Harbour](/a)\n- [Bay](/b)"), ("", f"A harbour.\n\n{FILLER}")], "1"),
         ("__set__()", [("", f"A set, or sets. {FILLER}"), ("", "`object.__set__(self)`")], "1"),
         ("__set__()", [("", f"A set. {FILLER}"), ("", "- object.\\_\\_set\\_\\_(*self*)")], "1"),
         ("log_file_mode", [("", "The log, a file, its mode."), ("", "`log_file_mode` (int)")], "1"),
@@ -59,7 +64,7 @@ def test_targets_of_links_are_not_read() -> None:
 def test_earlier_pages_come_first_and_have_few_passages_each() -> None:
     pages = [document(*[("", f"Harbour {FILLER}")] * 9)] * 3
     found = best("harbour", *pages)
-    assert [page for page, _ in found] == [n for n in range(3) for _ in range(PER_PAGE)]
+    assert [page for page, _ in found] == [n for n in range(3) for _ in range(PER_PAGE)][:10]
 
 
 def test_each_page_is_read_in_its_language() -> None:

@@ -1,7 +1,8 @@
 """Cuts a page into passages, at its headings and where a section is long.
 
 Where the item of a list is cut, its first line stands for a heading above the further parts: a
-reference lists the methods of a class in the item that begins with the class.
+reference lists the methods of a class in the item that begins with the class. That line itself
+begins a passage, with what it is about.
 
 The id of a passage is a hash of the headings above it and of its own text, so it stays the same
 while other parts of the page change. Equal passages under equal headings are numbered.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     Terms: TypeAlias = tuple[str, ...]
     """The first lines of the items of which a text is a further part, the outermost first."""
-    Piece: TypeAlias = tuple[Terms, str]
 
 MIN_CHARS = 600
 """Length from which on a passage may end at a block that its hash chooses."""
@@ -50,10 +50,18 @@ MAX_CHARS = 2_000
 CHOSEN = 3
 """One of so many blocks may begin a passage."""
 MIN_CONTINUED_CHARS = 200
-"""Length from which on a passage ends where the item ends of which it is a further part."""
+"""Length from which on a passage ends before an item that is cut, and where such an item ends."""
 MAX_HEADING_CHARS = 200
 MAX_DIVISIONS = 8
 """How often a block is divided into smaller ones, which may be divided, too."""
+
+
+class _Piece(NamedTuple):
+    """A text that is not cut. `begins_item`: it is the first line of an item that is cut."""
+
+    terms: Terms
+    text: str
+    begins_item: bool = False
 
 
 def cut_passages(blocks: Iterable[Block]) -> list[Passage]:
@@ -99,14 +107,14 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str, s
     yield from texts()
 
 
-def _divided(section: Iterable[Block]) -> Iterator[Piece]:
+def _divided(section: Iterable[Block]) -> Iterator[tuple[Terms, str]]:
     """Yield the texts into which a section is cut."""
     parts: list[str] = []
     length = 0
     above: Terms = ()
-    for terms, text in _pieces(section, (), MAX_DIVISIONS):
+    for terms, text, begins_item in _pieces(section, (), MAX_DIVISIONS):
         may_begin = length >= MIN_CHARS and not xxhash.xxh3_64_intdigest(text.encode()) % CHOSEN
-        ends = length >= MIN_CONTINUED_CHARS and terms[: len(above)] != above
+        ends = length >= MIN_CONTINUED_CHARS and (begins_item or terms[: len(above)] != above)
         if parts and (may_begin or ends or length + len(text) > MAX_CHARS):
             yield above, "\n\n".join(parts)
             parts, length = [], 0
@@ -124,17 +132,18 @@ def _shared(one: Terms, other: Terms) -> Terms:
     )
 
 
-def _pieces(blocks: Iterable[Block], above: Terms, divisions: int) -> Iterator[Piece]:
+def _pieces(blocks: Iterable[Block], above: Terms, divisions: int) -> Iterator[_Piece]:
     """Yield blocks as Markdown, the long ones in several pieces, with the first lines above."""
     for block in blocks:
         text = markdown([block])
         if len(text) <= MAX_CHARS or not divisions:
             if text:
-                yield above, text
+                yield _Piece(above, text)
             continue
         match block:
             case Items([[Paragraph(runs), *further]]) if further:
-                yield from _pieces([Paragraph(runs)], above, divisions - 1)
+                for number, piece in enumerate(_pieces([Paragraph(runs)], above, divisions - 1)):
+                    yield piece._replace(begins_item=not number)
                 term = plain(runs)[:MAX_HEADING_CHARS]
                 yield from _pieces(further, (*above, term), divisions - 1)
             case _:

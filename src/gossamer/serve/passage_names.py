@@ -1,0 +1,63 @@
+"""What a passage is about by its form: the names of its items, and whether it is a list of links.
+
+References describe a thing in an item that begins with its name or signature. Such a line counts as
+a name if the item goes on below it, or if the next item does, as where two signatures share a
+description. Items without more below them are no names, as those of tables of contents.
+The first line of a passage counts, too, as a passage that continues an item begins with one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_NAME_CHARS = 200
+_ITEM = re.compile(r" *[-*+] +(.*)")
+_FENCE = re.compile(r" *(?:```|~~~)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^()\s]*\)")
+_OTHER = re.compile(r"[\W_]+")
+_END = re.compile(r"(?<=.)(?:[(:=]|\s[–—-]\s)")
+"""Where a signature or definition begins behind a name: `stat(path)`, `--level=N`, `size: int`."""
+
+
+def names_of(markdown: str) -> Iterator[str]:
+    """The first line and the names of the items, as Markdown without what follows a name."""
+    yield _name(markdown.lstrip("#*->` \n").partition("\n")[0])
+    for line in _first_lines(markdown):
+        yield _name(line)
+
+
+def _name(line: str) -> str:
+    shown = _LINK.sub(r"\1", line[: 4 * MAX_NAME_CHARS])
+    end = _END.search(shown)
+    return shown[: end.start() if end else None][:MAX_NAME_CHARS]
+
+
+def _first_lines(markdown: str) -> Iterator[str]:
+    """The first lines of the items that go on below them, and of those that share what follows."""
+    waiting: list[str] = []
+    depth = 0
+    is_code = False
+    for line in markdown.split("\n"):
+        if _FENCE.match(line):
+            is_code = not is_code
+        if not line or is_code:
+            continue
+        item = _ITEM.match(line)
+        indent = len(line) - len(line.lstrip(" "))
+        if waiting and indent > depth and item is None:
+            yield from waiting
+        if item is None or indent != depth:
+            waiting = []
+        if item is not None:
+            waiting.append(item[1])
+            depth = indent
+
+
+def links_share(markdown: str) -> float:
+    """The share of the visible letters that are those of links."""
+    linked = _OTHER.sub("", "".join(_LINK.findall(markdown)))
+    return len(linked) / max(len(_OTHER.sub("", _LINK.sub(r"\1", markdown))), 1)

@@ -1,0 +1,56 @@
+"""The names of a passage's items, and lists of links."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.serve.passage_names import MAX_NAME_CHARS, links_share, names_of
+
+LINES = st.lists(
+    st.sampled_from(
+        ["", "- one(x)", "  - two", "    text", "  text", "text", "```", "  ```", "- [a](b)", "*"]
+    ),
+    max_size=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "names"),
+    [
+        ("stat(*path*)\n\nGet the status.", ["stat"]),
+        ("*class* Box: a thing", ["class* Box"]),
+        ("`--level`=N sets it", ["level`"]),
+        ("See [open()](https://a.test/x(y))", ["See [open"]),
+        ("[`open()`](https://a.test/x) – a function", ["`open"]),
+        ("In short.\n\n- a\n\n- b", ["In short."]),
+        ("In short.\n\n- a\n\n  About it.\n\n- b\n\n  More.", ["In short.", "a", "b"]),
+        ("In short.\n\n- vars()\n\n- vars(x)\n\n  About.", ["In short.", "vars", "vars"]),
+        ("Top\n\n- a\n\n  - b\n\n    About it.", ["Top", "b"]),
+        ("Top\n\n- a\n\nText.\n\n  Indented.", ["Top"]),
+        ("Top\n\n```\n- a\n\n  b\n```", ["Top"]),
+        ("", [""]),
+    ],
+)
+def test_names_of_items(markdown: str, names: list[str]) -> None:
+    assert [*names_of(markdown)] == names
+
+
+@given(LINES)
+def test_a_name_is_short_and_stands_in_its_passage(lines: list[str]) -> None:
+    for name in names_of("\n".join(lines)):
+        assert len(name) <= MAX_NAME_CHARS
+        assert all(word in "\n".join(lines) for word in name.split())
+
+
+@given(st.text())
+def test_a_passage_always_has_a_first_line_and_a_share(markdown: str) -> None:
+    assert len([*names_of(markdown)]) >= 1
+    assert 0 <= links_share(markdown) <= 1
+
+
+def test_share_of_links() -> None:
+    assert links_share("- [Harbour](/a)\n- [Bay](/b)") == 1
+    assert links_share("The [harbour](/a) of a town far away") < 0.3
+    assert links_share("") == 0
