@@ -132,7 +132,7 @@ def test_further_parts_of_an_item_have_its_first_line_above_them() -> None:
 
 def test_an_item_that_is_cut_begins_a_passage_with_its_first_line() -> None:
     before = Items([[Paragraph([Run("earlier()")]), Paragraph([Run("before " * 40)])]])
-    long = [Paragraph([Run("wanted(size)")]), *[Paragraph([Run("about " * 100)])] * 6]
+    long: list[Block] = [Paragraph([Run("wanted(size)")]), *[Paragraph([Run("about " * 100)])] * 6]
     first, second, *further = cut_passages(titled(1, "Boxes", [before, Items([long])]))
     assert "wanted" not in first.text
     assert (second.path, second.text.split()[:2]) == (("Boxes",), ["wanted(size)", "about"])
