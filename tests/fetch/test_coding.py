@@ -60,6 +60,20 @@ def test_no_bytes_get_past_the_limit_or_the_exception(body: bytes, coding: str, 
     assert len(decoded) <= limit or not any_coding
 
 
+@given(
+    body=st.binary(max_size=300),
+    at=st.integers(10, 400),
+    limit=st.integers(1, 400),
+)
+def test_what_precedes_an_error_is_kept_up_to_the_limit(body: bytes, at: int, limit: int) -> None:
+    coded = bytearray(gzip.compress(body, mtime=0))
+    coded[min(at, len(coded) - 9) :] = b"\xff" * 60
+    with suppress(Undecodable):
+        decoded, _, _ = decode(bytes(coded), "gzip", 400)
+        shorter, _, _ = decode(bytes(coded), "gzip", limit)
+        assert shorter == decoded[:limit]
+
+
 def test_a_thousand_members_cost_no_more_than_a_few() -> None:
     member = gzip.compress(b"x")
     started_s = time.process_time()

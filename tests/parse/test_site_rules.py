@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
+from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import parse
 from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError
-from gossamer.parse.html.site_rules import MAX_VALUES, read_site_rules
+from gossamer.parse.html.site_rules import MAX_VALUES, body_elements, read_site_rules
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.page_rules import sites_of
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules, SiteRule
@@ -142,8 +143,19 @@ def test_a_date_that_cannot_be_is_none() -> None:
     may = datetime(2024, 5, 1, tzinfo=UTC)
     page = taken(html, date=("i",), fetched=may.replace(day=20))
     assert (page.published, page.modified) == (may.replace(day=3), None)
+    page = taken(html, date=("i",), fetched=may.replace(day=2))  # a clock may be a day behind
+    assert page.published == may.replace(day=3)
     page = taken(html, date=("i",), fetched=may)
     assert (page.published, page.unmatched) == (None, ("site.date",))
+
+
+def test_the_elements_of_a_body_may_be_partly_empty() -> None:
+    tree = LexborHTMLParser("<i></i><b></b><b>x</b>")
+    rule = SiteRule(name="a", url="*", body=("i", "b::attr(id)", "b"))
+    assert [node.text() for node in body_elements(rule, tree)] == ["", "x"]
+    assert body_elements(structs.replace(rule, body=("i",)), tree) == []
+    named = LexborHTMLParser("<b id=1>x</b>")
+    assert body_elements(rule, named) == []
 
 
 def test_what_is_taken_has_an_end() -> None:
@@ -191,6 +203,7 @@ def test_feeds_and_texts_have_no_rules() -> None:
         ("*a*ab*", "https://example.org/aab", True),
         ("*a*b", "https://example.org/abab", True),
         ("*/aa*aa", "https://example.org/aaa", False),
+        ("*https://*", URL, True),
     ],
 )
 def test_patterns_of_urls(pattern: str, url: str, fits: bool) -> None:
