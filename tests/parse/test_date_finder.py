@@ -135,6 +135,10 @@ def test_what_is_around_a_line_says_whose_it_is(body: str, is_foreign: bool) -> 
         ),
         (f"{H1}<p>2 May 2024</p><p>{DATE}</p>", [(2, None, False), (1, None, False)]),
         (
+            f"<p>3 May 2024</p><p>News</p><p>Town</p>{H1}<p>2 May 2024</p>",
+            [(2, None, False), (3, None, True)],
+        ),
+        (
             f"{H1}<p>Updated 2 May 2024</p><p>Published {DATE}</p>",
             [(2, CHANGED, False), (1, PUBLISHED, False)],
         ),
