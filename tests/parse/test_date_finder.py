@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html.shown_dates import BEFORE, BEHIND, TAIL, DateFinder
+from gossamer.parse.html.shown_dates import BEFORE, BEHIND, MAX_SUBTITLE, TAIL, DateFinder
 from gossamer.parse.html.walk import findings
 from gossamer.parse.parsed_page import Rules
 from gossamer.parse.reading.date_labels import CHANGED, PUBLISHED
@@ -310,3 +310,12 @@ def test_many_times_that_are_far_from_the_headline_and_its_article_are_dropped()
     assert own(2, "") == ["x", "0", "1"]
     assert own(3, "") == ["x"]
     assert own(3, "<p><time class=updated datetime=y>May</time>") == ["x", "y"]
+
+
+def test_a_heading_near_the_headline_may_be_a_subtitle() -> None:
+    for count in range(MAX_SUBTITLE + 2):
+        body = f"{H1}{short_lines(count)}<h2>A chapter</h2><p>{DATE}</p>"
+        headline = finder(body).headline
+        assert headline is not None
+        distance = lines(body).index("A chapter") - headline
+        assert (listed(body) != []) is (distance <= MAX_SUBTITLE)
