@@ -90,6 +90,8 @@ H1 = "<h1>Harbour works</h1>"
         (f"{H1}<div class=related><p>D</p></div>", True),
         (f"{H1}<div role=dialog><p>D</p></div>", True),
         (f"{H1}<div class=menu><p>D</p></div>", True),
+        (f"{H1}<aside class=byline><p>D</p></aside>", True),
+        (f"{H1}<nav class=byline><p>D</p></nav>", True),
         (f"{H1}<div class=byline><p>D</p></div>", False),
         (f"{H1}<div class='footer byline'><p>D</p></div>", False),
         (f"{H1}<form><p>D</p></form>", False),
@@ -151,6 +153,12 @@ def test_what_is_around_a_line_says_whose_it_is(body: str, is_foreign: bool) -> 
         (f"{H1}<p>{DATE}</p><p>published</p>", [(1, None, False)]),
         (f"{H1}<p>{DATE} (published)</p>", [(1, PUBLISHED, False)]),
         (f"{H1}<p>Valid until: {DATE}</p>", []),
+        (f"{H1}<p>{DATE} (published, updated)</p>", [(1, PUBLISHED, False)]),
+        (f"{H1}<p>Valid until {DATE}, published 2 May 2024</p>", [(2, PUBLISHED, False)]),
+        (
+            f"{H1}<p>2 May 2024</p>{PARAGRAPH * 2}<p>Published {DATE}</p>",
+            [(2, None, False), (1, PUBLISHED, False)],
+        ),
         (f"{H1}<pre>{DATE}</pre>", []),
         (f"{H1}<pre>Published {DATE}</pre>", [(1, PUBLISHED, False)]),
         (f"{H1}<table><tr><td>{DATE}</table>", []),
@@ -213,6 +221,16 @@ def test_a_date_with_a_label_may_be_at_the_end() -> None:
         assert (listed(body) != []) is (at >= len(lines(body)) - TAIL)
 
 
+def test_the_end_begins_behind_what_is_near_to_the_headline() -> None:
+    for count in range(0, BEHIND, 2):
+        body = f"{H1}{PARAGRAPH * 2}{short_lines(count)}<p>Published {DATE}</p>{short_lines(8)}"
+        headline, end = finder(body).headline, len(lines(body))
+        assert headline is not None
+        at = lines(body).index(f"Published {DATE}")
+        first = headline + BEHIND if end - headline > BEHIND else headline
+        assert (listed(body) != []) is (at >= max(first, end - TAIL))
+
+
 def test_the_end_is_that_of_the_article() -> None:
     article = f"<article>{H1}{PARAGRAPH * 2}{{}}</article>"
     after = short_lines(TAIL + 5)
@@ -232,6 +250,9 @@ def test_the_end_is_that_of_the_article() -> None:
             f"<p>News</p><div><p>{DATE}</p><p><a href=/a>A</a><p><a href=/b>B</a></p>{H1}</div>",
             False,
         ),
+        (f"<p><a href=/d>{DATE}</a></p>{H1}", True),
+        (f"<p><a href=/a>Storms</a><br>{DATE}</p>{H1}", True),
+        (f"<p>{DATE}<br><a href=/a>Storms</a></p>{H1}", False),
         (f"{H1}<h2>A subtitle</h2><p>{DATE}</p>", True),
         (f"{H1}<h2><a href=/a>Another page</a></h2><p>{DATE}</p>", False),
         (f"{H1}<h4><a href=/ann>Ann Lee</a></h4><p>{DATE}</p>", True),
@@ -255,6 +276,7 @@ def test_what_separates_a_date_from_the_headline(body: str, is_near: bool) -> No
         (f"Ann Lee | {DATE}" + " | word" * 15, True),
         (f"Published on {DATE}, the crane fell.", False),
         (f"{DATE} {DATE}.", False),
+        (f"Friday {DATE} noon.", False),
         ("x " * 200 + "x" * 2, True),
     ],
 )

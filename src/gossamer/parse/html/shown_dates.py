@@ -59,6 +59,7 @@ MIN_WIDE = "\u2e80"
 """The first of the characters of Chinese, Japanese and Korean."""
 
 _ALWAYS_FOREIGN = frozenset(("aside", "dialog", "menu", "nav", "search"))
+_ARTICLES = frozenset(("article", "main"))
 _NAMELESS_CHROME = frozenset(("fieldset", "footer", "form", "header"))
 """Elements that may contain the date of a page, although they are boilerplate."""
 _TITLES = frozenset(("h1", "h2", "h3"))
@@ -173,14 +174,15 @@ class DateFinder:
         )
 
     def _is_in_article(self, box: Box) -> bool:
-        number = box.parent
+        return any(around.tag in _ARTICLES for _, around in self._boxes_from(box.parent))
+
+    def _boxes_from(self, number: int) -> Iterator[tuple[int, Box]]:
+        """Yield a box and those around it, except the page, with their numbers."""
         for _ in range(MAX_DEPTH):
-            if self._boxes[number].tag in ("article", "main"):
-                return True
             if number == 0:
-                break
+                return
+            yield number, self._boxes[number]
             number = self._boxes[number].parent
-        return False
 
     def _contains_headline(self, box: Box) -> bool:
         return self.headline is not None and box.start <= self.headline < box.end
@@ -218,14 +220,9 @@ class DateFinder:
 
     def _shares(self, line: int) -> bool:
         """Whether a line and the headline are in the same article."""
-        number = self._box_of(line)
-        for _ in range(MAX_DEPTH):
-            box = self._boxes[number]
-            if box.tag in ("article", "main"):
+        for _, box in self._boxes_from(self._box_of(line)):
+            if box.tag in _ARTICLES:
                 return self._contains_headline(box)
-            if number == 0:
-                break
-            number = box.parent
         return False
 
     def is_outside(self, line: int) -> bool:
@@ -308,31 +305,20 @@ class DateFinder:
         links = self._count_links(line + 1, headline)
         if links != 1:
             return links == 0
-        number = self._box_of(line)
-        for _ in range(MAX_DEPTH):
-            box = self._boxes[number]
+        for _, box in self._boxes_from(self._box_of(line)):
             if self._contains_headline(box):
                 outside = (
                     *range(box.start),
                     *range(box.end, min(box.end + BEHIND, len(self._texts))),
                 )
                 return any(self._texts[each] and self._ends[each] != OUTSIDE for each in outside)
-            number = box.parent
         return False
 
     def _tail(self) -> range:
         """Return the last lines of the largest box around the headline that is not the page."""
         headline = self.headline or 0
-        number = self._box_of(headline)
-        end = len(self._texts)
-        for _ in range(MAX_DEPTH):
-            box = self._boxes[number]
-            if box.tag in ("article", "main"):
-                end = box.end
-                break
-            if number == 0:
-                break
-            number = box.parent
+        boxes = (box for _, box in self._boxes_from(self._box_of(headline)))
+        end = next((box.end for box in boxes if box.tag in _ARTICLES), len(self._texts))
         first = max(end - TAIL, headline + BEHIND if end - headline > BEHIND else headline)
         return range(first, end)
 
@@ -378,14 +364,11 @@ class DateFinder:
 
     def _list_around(self, line: int) -> int:
         """Return the number of the innermost list or table around a line that is apart, or 0."""
-        number = self._box_of(line)
-        for _ in range(MAX_DEPTH):
-            box = self._boxes[number]
-            if number == 0 or self._contains_headline(box):
+        for number, box in self._boxes_from(self._box_of(line)):
+            if self._contains_headline(box):
                 break
             if box.tag in _LISTS:
                 return number
-            number = box.parent
         return 0
 
 
