@@ -52,6 +52,28 @@ def parsed(html: str) -> ParsedPage:
             ),
             "[in]",
         ),
+        (
+            (
+                "<i><template shadowrootmode=open>no</template></i>"
+                "<div><template shadowrootmode=open>in</template></div>"
+            ),
+            "in",
+        ),
+        ("<div><template shadowrootmode=open><slot>default</slot></template></div>", "default"),
+        (
+            (
+                "<div><template shadowrootmode=open><slot name=a></slot></template>no"
+                "<b slot=b>no</b><b slot=a>yes</b></div>"
+            ),
+            "yes",
+        ),
+        (
+            (
+                "<div><template shadowrootmode=open>(<slot>no</slot>)</template>"
+                "<!-- a remark -->one</div>"
+            ),
+            "(one)",
+        ),
     ],
 )
 def test_shadow_roots_show_what_their_slots_take(html: str, text: str) -> None:
