@@ -9,6 +9,7 @@ import pytest
 
 from gossamer.parse.documents import image
 from gossamer.parse.documents.binary import read_binary
+from gossamer.parse.documents.document_draft import Broken, Draft
 from gossamer.parse.documents.image import MAX_VALUE_BYTES, read_exif
 from tests.support.binary_files import exif, png
 
@@ -78,6 +79,36 @@ def test_windows_writes_titles_in_utf_16() -> None:
 )
 def test_what_names_nothing(body: bytes) -> None:
     assert read_exif(body) == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_read"),
+    [
+        (b"GIF89a", True),
+        (b"GIF12a", False),
+        (b"RIFF\0\0\0\0WEBP", True),
+        (b"RIFF\0\0\0\0WAVE", False),
+        (b"XXXX\0\0\0\0WEBP", False),
+        (b"\xff\xd8\xff", True),
+        (b"\xff\xd8", False),
+        (b"II*\0", True),
+        (b"MM\0*", True),
+        (b"MM*\0", False),
+    ],
+)
+def test_the_formats_of_images(body: bytes, is_read: bool) -> None:
+    draft = Draft(1_000)
+    if is_read:
+        image.read_image(body, draft)
+    else:
+        with pytest.raises(Broken):
+            image.read_image(body, draft)
+
+
+@pytest.mark.parametrize("name", [b"A", b"AB", b"ABC"])
+def test_short_values_count(name: bytes) -> None:
+    entry = (ARTIST, ASCII, len(name), name)
+    assert read_exif(tiff("<", entry)) == {"author": name.decode()}
 
 
 def test_a_directory_may_begin_anywhere_within_the_bytes() -> None:

@@ -681,3 +681,35 @@ def test_a_row_of_posts_is_mostly_text(change: dict[str, int], expected: bool) -
             prose.append(given["between"])
     outline = Outline(blocks, boxes)
     assert threads._are_posts(outline, items, threads._Sums.of(blocks, prose)) is expected
+
+
+def test_a_first_article_of_one_block_is_no_comment() -> None:
+    boxes = [Box("body", 0, 0, 2, 0), Box("article", 0, 0, 1, 0), Box("article", 0, 1, 2, 0)]
+    assert [*boilerplate._marked(boxes, CHROME)] == []
+
+
+def test_a_text_without_prose_has_no_notes() -> None:
+    boxes = [Box("body", 0, 0, 3, 0), Box("aside", 0, 1, 2, BESIDE)]
+    kept = [True, False, True]
+    outline = Outline([block(5), block(500, box=1), block(5)], boxes)
+    assert boilerplate.with_insets(outline, [0, 500, 0], kept, 0, 3) == kept
+
+
+def test_articles_with_little_prose_are_no_articles() -> None:
+    boxes = [
+        Box("body", 0, 0, 4, 0),
+        Box("article", 0, 0, 1, ARTICLE),
+        Box("nav", 0, 1, 2, ARTICLE | CHROME),
+        Box("div", 0, 2, 4, 0),
+        Box("article", 3, 2, 3, ARTICLE),
+    ]
+    assert boilerplate._articles(boxes, [0, 29, 69, 99, 100]) == {3: 30, 4: 30}
+    assert boilerplate._articles(boxes, [0, 30, 69, 98, 100]) == {1: 30}
+    assert boilerplate._articles(boxes, [0, 0, 0, 0, 0]) == {}
+
+
+def test_blocks_that_are_left_out_have_no_prose() -> None:
+    blocks = [block(300), block(400, box=1), block(300)]
+    boxes = [Box("body", 0, 0, 3, 0), Box("nav", 0, 1, 2, CHROME)]
+    kept, _ = boilerplate.mark_kept_blocks(Outline(blocks, boxes), [300, 400, 300], [(2, 3)])
+    assert kept == [True, False, False]
