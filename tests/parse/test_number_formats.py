@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.documents import number_formats
 from gossamer.parse.documents.binary import read_binary
-from gossamer.parse.documents.number_formats import NumberFormats
+from gossamer.parse.documents.number_formats import MAX_CODE_CHARS, NumberFormats
 from tests.support.binary_files import XLSX, relations, with_members, xlsx
 
 
@@ -43,6 +44,33 @@ def shown(value: str, code: str, number: int = 164) -> str:
         ("0.5000116", "mm:ss.0", "00:01.0"),
         ("1.5", "[h]:mm:ss", "36:00:00"),
         ("0.25", "[mm]:ss", "360:00"),
+        ("0.75", "h:mm", "18:00"),
+        ("0.75", "hh", "18"),
+        ("0.5", "h A/P", "12 P"),
+        ("0.25", "h AM/PM", "6 AM"),
+        ("0.50001736", "h:mm:ss", "12:00:01"),
+        ("0.50001815", "h:mm:ss.0", "12:00:01.6"),
+        ("0.50001815", "h:mm:ss.00", "12:00:01.57"),
+        ("0.500018146", "ss.000", "01.568"),
+        ("0.0104166667", "m:ss", "15:00"),
+        ("0.0104166667", "[h]:m", "0:15"),
+        ("0.0104166667", "[m]", "15"),
+        ("0.0104166667", "[s]", "900"),
+        ("0.0104166667", "[sss]", "900"),
+        ("45364.25", "s m d", "0 3 13"),
+        ("45364.25", "h d m", "6 13 3"),
+        ("45364", "mmm/mmmmm/mmmmmm", "Mar/M/March"),
+        ("45364", "ddd dddd d dd", "Wed Wednesday 13 13"),
+        ("45364", "yy yyy yyyy", "24 2024 2024"),
+        ("45364", "[$-407]d. mmm yy", "2024-03-13"),
+        ("45364", "[$-407]d.m.yy", "13.3.24"),
+        ("45364", "d_)m", "13 3"),
+        ("59", "yyyy-mm-dd", "1900-02-28"),
+        ("0", "yyyy-mm-dd", "1899-12-31"),
+        ("2958465", "yyyy-mm-dd", "9999-12-31"),
+        ("2958466", "yyyy-mm-dd", "2958466"),
+        ("1E+300", "0", "1E+300"),
+        ("9.9E+299", "[=1]0", "9.9e+299"),
         ("1", "yyyy-mm-dd", "1900-01-01"),
         ("61", "yyyy-mm-dd", "1900-03-01"),
         ("-1", "yyyy-mm-dd", "-1"),
@@ -96,6 +124,25 @@ def test_a_number_is_shown_by_its_format(value: str, code: str, text: str) -> No
 )
 def test_built_in_formats(number: int, value: str, text: str) -> None:
     assert shown(value, "", number) == text
+
+
+def test_formats_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = '"' + "x" * (MAX_CODE_CHARS - 3) + '"0'
+    assert shown("7", code) == "x" * (MAX_CODE_CHARS - 3) + "7"
+    assert shown("7", " " + code) == "7"
+    built_in = len(NumberFormats(b"", from_1904=False)._codes)
+    monkeypatch.setattr(number_formats, "MAX_FORMATS", built_in + 1)
+    both = "<x><numFmt numFmtId='164' formatCode='0.0'/><numFmt numFmtId='165' formatCode='0.0'/>"
+    cells = "<cellXfs><xf numFmtId='164'/><xf numFmtId='165'/></cellXfs></x>"
+    formats = NumberFormats(f"{both}{cells}".encode(), from_1904=False)
+    assert (formats.shown("7", "0"), formats.shown("7", "1")) == ("7.0", "7")
+
+
+def test_only_the_formats_of_cells_count() -> None:
+    own = b"<x><numFmt numFmtId='164' formatCode='0.0'/><xf numFmtId='164'/><cellXfs/>"
+    formats = NumberFormats(own + b"<xf numFmtId='164'/></x>", from_1904=False)
+    assert formats.shown("7", "0") == "7"
+    assert formats.shown("7", "x") == "7"
 
 
 @given(
