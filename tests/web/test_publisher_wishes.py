@@ -10,10 +10,14 @@ from gossamer.web.publisher_wishes import (
     AI_INPUT,
     AI_TRAIN,
     BOTH_BY_AI,
+    MAX_EXPRESSIONS,
     MAX_STATEMENTS,
     MAX_VALUE_CHARS,
+    ROBOTS_TXT,
     SEARCH,
     USES,
+    Preference,
+    Preferences,
     condense,
     encode,
     forbids,
@@ -288,3 +292,64 @@ def test_any_file_can_be_read(noise: bytes, value: bytes) -> None:
     for line in parse_robots_txt(file).statements("gossamer", f"{HOST}/a?b"):
         assert set(said(line)) <= set(USES)
         assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("Content-Usage", "train-ai=n, search=y", "train-ai=n, search=y"),
+        ("Content-Usage", "train-ai=n, search=y" + ", x" * 100, "search=y, train-ai=n"),
+        ("content-usage", "ai-use=y, train-ai=n" + ", x" * 100, "ai-use=y, train-ai=n"),
+        ("Content-Signal", "ai-train=no, ai-input=yes" + ", x" * 100, "ai-input=yes, ai-train=no"),
+        ("License", "x" * MAX_VALUE_CHARS, "x" * MAX_VALUE_CHARS),
+        ("License", "x" * (MAX_VALUE_CHARS + 1), "ai-input=no, ai-train=no"),
+        ("X", "x" * MAX_VALUE_CHARS + "y", "x" * MAX_VALUE_CHARS),
+        ("License", " a\nb ", "a b"),
+    ],
+)
+def test_a_long_statement_is_its_meaning(field: str, value: str, line: str) -> None:
+    assert statement("header", field, value) == f"header {field}: {line}"
+
+
+def test_too_many_statements_are_one() -> None:
+    lines = [
+        statement(ROBOTS_TXT, "Content-Signal", "search=yes"),
+        statement(ROBOTS_TXT, "Content-Signal", "ai-train=no"),
+    ]
+    assert condense(lines, 2) == lines
+    assert condense(lines, 1) == ["robots.txt Content-Signal: search=yes, ai-train=no"]
+    assert condense([], 0) == []
+
+
+def test_the_longest_path_of_each_field_counts() -> None:
+    given_ = [
+        Preference("Content-Signal", b"/", "ai-train=yes"),
+        Preference("Content-Signal", b"/a", "ai-train=no"),
+        Preference("Content-Signal", b"/b", "search=no"),
+        Preference("Content-Signal", b"/a", "search=yes"),
+        Preference("Content-Usage", b"/", "train-ai=n"),
+    ]
+    preferences = Preferences(given_)
+    usage = "robots.txt Content-Usage: train-ai=n"
+    signal = "robots.txt Content-Signal: "
+    site = "https://a.example"
+    assert preferences.about(f"{site}/x") == [f"{signal}ai-train=yes", usage]
+    assert preferences.about(f"{site}/ab") == [
+        f"{signal}ai-train=no",
+        f"{signal}search=yes",
+        usage,
+    ]
+    assert preferences.about(f"{site}/b") == [f"{signal}search=no", usage]
+    assert Preferences(given_[1:4]).about(f"{site}/x") == []
+
+
+def test_few_expressions_are_told_apart() -> None:
+    given_ = [
+        Preference("Content-Signal", b"/%d/" % number, f"x{number}=no")
+        for number in range(2 * MAX_EXPRESSIONS + 1)
+    ]
+    preferences = Preferences([*given_, Preference("Content-Signal", b"/y/", "x0=no")])
+    site = "https://a.example"
+    assert preferences.about(f"{site}/y/") == ["robots.txt Content-Signal: x0=no"]
+    assert preferences.about(f"{site}/{2 * MAX_EXPRESSIONS - 1}/") != []
+    assert preferences.about(f"{site}/{2 * MAX_EXPRESSIONS}/") == []
