@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gossamer import parse
@@ -12,10 +15,12 @@ from gossamer.parse.step import body_copies
 from gossamer.parse.step import run as step
 from gossamer.parse.step.body_copies import moving, responses_of_copies
 from gossamer.parse.step.stored_responses import response_pieces
+from gossamer.storage.store import File
 from tests.support.stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
@@ -112,3 +117,26 @@ def test_bodies_of_very_many_pages_stay(work: Workspace, monkeypatch: pytest.Mon
     monkeypatch.setattr(body_copies, "MAX_COPIES", 1)
     assert not moving(work, files)
     assert not moving(work, files[:1])
+
+
+@pytest.mark.parametrize(
+    ("files", "is_one"),
+    [
+        ([["a", "a"], ["b"]], True),
+        ([["a", None], ["b"], [None]], True),
+        ([["a", "b"], ["c"]], False),
+        ([["a"], ["b", "c"]], False),
+        ([["a"], ["b"], ["a"]], False),
+        ([["a"], ["a"]], False),
+    ],
+)
+def test_files_that_were_mixed_are_left_alone(
+    tmp_path: Path, files: list[list[str | None]], is_one: bool
+) -> None:
+    for number, names in enumerate(files):
+        pq.write_table(
+            pa.table({"warc_file": pa.array(names, pa.string())}), tmp_path / str(number)
+        )
+    work = cast("Workspace", SimpleNamespace(root=str(tmp_path)))
+    listed = [File(str(number), len(names), 0) for number, names in enumerate(files)]
+    assert body_copies._copies_name_one_archive(work, listed) is is_one

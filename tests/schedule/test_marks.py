@@ -120,32 +120,32 @@ def test_without_marks_nothing_is_written(work: Workspace) -> None:
 def test_marks_come_before_rules_and_these_before_words(work: Workspace) -> None:
     with_settings(work, fit_rules=("deny prefix http://a.example/ro", "allow suffix gine"))
     mark_all(work)
-    mark_step.run(work, [ROSE], fit=True)
-    mark_step.run(work, [ENGINE], fit=False)
+    mark_step.run(work, [ROSE], fit=True, known=False)
+    mark_step.run(work, [ENGINE], fit=False, known=False)
     out, let_in = "http://a.example/root", "http://a.example/gine"
     answered(work, {ROSE: ROSES, ENGINE: ENGINES, out: ROSES, let_in: ENGINES})
     assert fit(work, ROSE, ENGINE) == [True, False]
     assert fit(work, out, let_in) == [False, True]
-    mark_step.run(work, [out], fit=True)
-    mark_step.run(work, [let_in], fit=False)
+    mark_step.run(work, [out], fit=True, known=False)
+    mark_step.run(work, [let_in], fit=False, known=False)
     assert fit(work, out, let_in) == [True, False]
-    mark_step.run(work, [ROSE, ENGINE, out, let_in], fit=None)
+    mark_step.run(work, [ROSE, ENGINE, out, let_in], fit=None, known=False)
     assert fit(work, ROSE, ENGINE, out, let_in) == [False, True, False, True]
 
 
 def test_few_marks_decide_about_their_pages_only(work: Workspace) -> None:
     store(work, MARKED)
-    mark_step.run(work, UNWANTED[:4], fit=False)
-    done = mark_step.run(work, WANTED, fit=True)
+    mark_step.run(work, UNWANTED[:4], fit=False, known=False)
+    done = mark_step.run(work, WANTED, fit=True, known=False)
     assert done.counts["words"] == 0
     answered(work, {ENGINE: ENGINES})
     assert fit(work, ENGINE, UNWANTED[0], UNWANTED[5]) == [True, False, True]
-    assert mark_step.run(work, UNWANTED[4:5], fit=False).counts["words"] > 0
+    assert mark_step.run(work, UNWANTED[4:5], fit=False, known=False).counts["words"] > 0
 
 
 def test_a_page_may_be_marked_before_it_is_fetched(work: Workspace) -> None:
-    assert mark_step.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
-    mark_step.run(work, UNWANTED, fit=False)
+    assert mark_step.run(work, WANTED, fit=True, known=False).counts["without_text"] == len(WANTED)
+    mark_step.run(work, UNWANTED, fit=False, known=False)
     assert not work.store.manifest.layers("fit_words")
     answered(work, MARKED | dict.fromkeys(WANTED))
     assert fit(work, *WANTED, *UNWANTED) == [True] * 6 + [False] * 6
@@ -161,10 +161,10 @@ def test_a_mark_holds_for_the_text_that_came_last(work: Workspace) -> None:
 
 def test_the_newest_mark_wins(work: Workspace) -> None:
     mark_all(work)
-    mark_step.run(work, WANTED, fit=False)
+    mark_step.run(work, WANTED, fit=False, known=False)
     assert [each.fit for each in marks.list_marks(work)] == [False] * 12
     assert not work.store.manifest.layers("fit_words")
-    mark_step.run(work, [*WANTED, *UNWANTED], fit=None)
+    mark_step.run(work, [*WANTED, *UNWANTED], fit=None, known=False)
     assert marks.list_marks(work) == []
     assert not work.store.manifest.layers("marks")
 
@@ -172,9 +172,9 @@ def test_the_newest_mark_wins(work: Workspace) -> None:
 def test_what_is_learned_depends_on_the_marks_alone(work: Workspace) -> None:
     mark_all(work)
     before = work.read("fit_words").toArrow()
-    mark_step.run(work, [WANTED[0]], fit=False)
+    mark_step.run(work, [WANTED[0]], fit=False, known=False)
     assert work.read("fit_words").toArrow() != before
-    mark_step.run(work, [WANTED[0]], fit=True)
+    mark_step.run(work, [WANTED[0]], fit=True, known=False)
     assert work.read("fit_words").toArrow() == before
 
 
@@ -295,9 +295,9 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
 
 def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
     with pytest.raises(UsageError, match="mailto:x: is not a URL that can be crawled"):
-        mark_step.run(work, [ROSE, "mailto:x"], fit=True)
+        mark_step.run(work, [ROSE, "mailto:x"], fit=True, known=False)
     with pytest.raises(UsageError, match=f"{ROSE}: is not marked"):
-        mark_step.run(work, [ROSE], fit=None)
+        mark_step.run(work, [ROSE], fit=None, known=False)
     assert marks.list_marks(work) == []
 
 

@@ -228,11 +228,11 @@ def moment(text: str) -> datetime | None:
     found = _DATE.match(text)
     if found is None:
         return None
-    *numbers, utc, sign, hours, minutes = found.groups()
+    *numbers, _, sign, hours, minutes = found.groups()
     year, month, day, hour, minute, second = (int(n) if n else None for n in numbers)
     away = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
     try:
-        zone = UTC if utc or not away else timezone(away if sign == "+" else -away)
+        zone = timezone(away if sign == "+" else -away)
         date = datetime(
             year or 0, month or 1, day or 1, hour or 0, minute or 0, min(second or 0, 59), 0, zone
         )

@@ -42,9 +42,7 @@ READ = ("outcome", "content_type", "language", "text_hash", "sketch", *marks.TEX
 NOTHING: Mapping[str, Column] = {}
 
 
-def run(
-    work: Workspace, urls: Iterable[str], *, fit: bool | None, known: bool = False
-) -> StepReport:
+def run(work: Workspace, urls: Iterable[str], *, fit: bool | None, known: bool) -> StepReport:
     """Mark pages as wanted (`fit`) or not; None: forget their marks.
 
     Raises UsageError, and changes nothing, for a URL that cannot be crawled, or that has no mark to
