@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MOST_ROWS = 10_000
-"""Of a table at any place of the query. With more than some 10,000, the engine is faster
+MOST_ROWS = 30_000
+"""Of a table at any place of the query. With many more, the engine is faster
 (bench/small_queries.py)."""
 MOST_BYTES = 16 << 20
 """Of the Parquet files that it reads together."""
