@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,12 @@ from gossamer.errors import EngineError, StoreError
 from tests.support.small_rows import both, columns, plan_of, rows_of, some_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column, DataFrame
 
     from gossamer.engine.engine import Engine
+    from gossamer.engine.small.frames import Frame
 
 pytestmark = pytest.mark.engine
 
@@ -284,6 +286,32 @@ def test_equal_parts_of_expressions_have_equal_values(engine: Engine) -> None:
     ours, theirs = both(rows.select(*(each.alias(f"c{n}") for n, each in enumerate(made))))
     assert ours == theirs
     assert ours["c1"].to_pylist() == [36, 81]
+
+
+def test_a_relation_at_several_places_of_a_query_is_run_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = engine.rows(pa.table({"n": [1, 2, 3]})).where("n > 1")
+    query = rows.join(rows.select(F.col("n").alias("m")), on=F.col("n") == F.col("m")).union(
+        rows.select("n", (F.col("n") * 10).alias("m"))
+    )
+    asked: list[str] = []
+    for name in ("filter", "join", "local_relation"):
+        monkeypatch.setitem(
+            relations._RELATIONS, name, counted(name, relations._RELATIONS[name], asked)
+        )
+    for _ in range(2):
+        found = relations.run(plan_of(query).root).table().to_pydict()
+        assert found == {"n": [2, 3, 2, 3], "m": [2, 3, 20, 30]}
+    assert Counter(asked) == {"filter": 2, "join": 2, "local_relation": 2}
+
+
+def counted(name: str, run: Callable[[Any], Frame], asked: list[str]) -> Callable[[Any], Frame]:
+    def execute(relation: Any) -> Frame:
+        asked.append(name)
+        return run(relation)
+
+    return execute
 
 
 def test_small_columns_of_a_file_are_read_once(

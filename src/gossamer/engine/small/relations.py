@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,13 +32,41 @@ _GROUP_BY = 1
 _GENERATORS = frozenset({"explode", "posexplode"})
 
 
+class _Run(threading.local):
+    """The query that a thread runs."""
+
+    made: dict[tuple[int, str], Frame] | None = None
+    """What its relations are, by the numbers of their plans."""
+
+
+_query = _Run()
+
+
 def run(relation: Relation) -> Frame:
-    """The rows of a relation. Raises Unsupported if only the engine can find them."""
+    """The rows of a relation. Raises Unsupported if only the engine can find them.
+
+    A query often has the same relation at several places, such as a layer that others are compared
+    with. It is run once.
+    """
+    if _query.made is not None:
+        return _run_once(relation, _query.made)
+    _query.made = {}
+    try:
+        return _run_once(relation, _query.made)
+    finally:
+        _query.made = None
+
+
+def _run_once(relation: Relation, made: dict[tuple[int, str], Frame]) -> Frame:
     which = str(relation.WhichOneof("rel_type"))
-    execute = _RELATIONS.get(which)
-    if execute is None:
-        raise Unsupported(f"a relation of the kind {which}")
-    return execute(getattr(relation, which))
+    key = relation.common.plan_id, which
+    found = made.get(key) if relation.common.HasField("plan_id") else None
+    if found is None:
+        execute = _RELATIONS.get(which)
+        if execute is None:
+            raise Unsupported(f"a relation of the kind {which}")
+        found = made[key] = execute(getattr(relation, which))
+    return found
 
 
 def _project(relation: Any) -> Frame:
