@@ -151,6 +151,16 @@ def write_files(frame: Frame, path: str, by: Sequence[str], options: Mapping[str
         _write(kept.filter(pa.array(groups.of_rows == number)), place, options)
 
 
+def write_file(table: pa.Table, path: str) -> None:
+    """Write a table to a file, and make its folder."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path, compression="zstd")
+
+
+def read_file(path: str) -> pa.Table:
+    return pq.read_table(path)
+
+
 def _write(table: pa.Table, folder: Path, options: Mapping[str, str]) -> None:
     settings: dict[str, Any] = {"compression": options.get("compression", "zstd")}
     if settings["compression"] == "uncompressed":

@@ -7,13 +7,12 @@ has to run the plan, or at once if the table is large. A table lives as long as 
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer.engine.small.files import read_file, write_file
 from gossamer.engine.small.frames import of_table
 from gossamer.engine.small.limits import MOST_HELD_BYTES, Unsupported
 from gossamer.engine.small.types import ddl_of
@@ -43,14 +42,13 @@ class HeldTable:
             _held[path] = self
 
     def table(self) -> pa.Table:
-        return pq.read_table(self.path) if self.frame is None else self.frame.table()
+        return read_file(self.path) if self.frame is None else self.frame.table()
 
     def write(self) -> None:
         """Write the file, unless it was written before. Raises OSError."""
         with self._lock:
             if not self._is_written:
-                Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-                pq.write_table(self.table(), self.path, compression="zstd")
+                write_file(self.table(), self.path)
                 self._is_written = True
 
 
