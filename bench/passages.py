@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 HOST = "manual.test"
 INDEXES = ("bookindex.html", "genindex*.html")
 FOLLOWING = 400
-"""Letters behind a place in which those of the passage begin; a heading may come first."""
+"""Letters behind a place in which those of the passage begin."""
 SAMPLE = 30
 """Letters by which the passage is recognised."""
 _NOTE = re.compile(r"\s\([^()]*\)$")
@@ -124,23 +124,19 @@ def own_text(entry: LexborNode) -> str:
 
 
 def following(html: bytes, fragment: str) -> str:
-    """The letters that follow a place of a page."""
+    """The letters that follow a place of a page, without headings: they are in no passage."""
     text = html.decode("utf-8", "replace")
     found = re.search(rf'<[a-z0-9]+\b[^>]*\b(?:id|name)="{re.escape(fragment)}"[^>]*>', text)
     if found is None:
         return ""
-    rest = text[found.end() : found.end() + 40 * FOLLOWING]
-    return letters(LexborHTMLParser(rest).text())[:FOLLOWING]
+    tree = LexborHTMLParser(text[found.start() : found.end() + 40 * FOLLOWING])
+    for heading in tree.css("h1, h2, h3, h4, h5, h6"):
+        heading.decompose()
+    return letters(tree.text())[:FOLLOWING]
 
 
 def right_passage(passages: Sequence[Passage], expected: str) -> Passage | None:
-    """The passage that has the letters behind a place, the first possible ones.
-
-    A place may be a section: then its headings come first, which are no part of a passage's text.
-    """
-    headings = {letters(heading) for passage in passages for heading in passage.path} - {""}
-    while above := max(filter(expected.startswith, headings), key=len, default=""):
-        expected = expected.removeprefix(above)
+    """The passage that has the letters behind a place, the first possible ones."""
     texts = [letters(passage.text) for passage in passages]
     for begin in range(max(len(expected) - SAMPLE, 0)):
         sample = expected[begin : begin + SAMPLE]

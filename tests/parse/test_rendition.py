@@ -122,6 +122,26 @@ def test_boilerplate_is_left_out() -> None:
     assert page.rendition.markdown == f"# A page\n\n{PROSE}\n\n{PROSE}"
 
 
+@pytest.mark.parametrize(
+    ("title", "headings", "shown"),
+    [
+        ("Loops - The Manual", ["The Manual", "Contents", "Loops"], "Loops"),
+        ("Loops - The Manual", ["Loops", "The Manual"], "Loops"),
+        ("The Manual", ["The Manual", "Loops"], "The Manual"),
+        ("The Manual: Loops", ["The Manual", "Loops"], "The Manual"),
+        ("Loops - Contents - The Manual", ["The Manual", "Loops"], "The Manual"),
+        ("Loops - The Manual", ["Contents", "Loops"], "Loops - The Manual"),
+        ("- The Manual", ["The Manual", "Loops"], "The Manual"),
+    ],
+)
+def test_the_heading_of_the_page_is_its_title(title: str, headings: list[str], shown: str) -> None:
+    """Manuals have their own name in the first heading of each page."""
+    first, *others = (f"<h1>{each}</h1>" for each in headings)
+    page = parse(f"<title>{title}</title><header>{first}</header>{''.join(others)}<p>{PROSE}")
+    assert page.rendition is not None
+    assert page.rendition.markdown.partition("\n")[0] == f"# {shown}"
+
+
 def test_the_site_rules_body_is_rendered() -> None:
     rule = SiteRule(name="a", url="https://a.test/*", body=(".b",), drop=(".ad",))
     html = f"<title>t</title><p>{PROSE}</p><div class=b><ul><li>x</ul><p class=ad>ad</p></div>"

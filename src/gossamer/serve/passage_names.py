@@ -2,7 +2,7 @@
 
 References describe a thing in an item that begins with its name or signature. Such a line counts as
 a name if the item goes on below it, or if the next item does, as where two signatures share a
-description. Items without more below them are no names, as those of tables of contents.
+description. Items without more below them, and those of tables of contents, are no names.
 The first line of a passage counts, too, as a passage that continues an item begins with one.
 """
 
@@ -48,13 +48,14 @@ def _first_lines(markdown: str) -> Iterator[str]:
             continue
         item = _ITEM.match(line)
         indent = len(line) - len(line.lstrip(" "))
-        if waiting and indent > depth and item is None:
+        if waiting and indent > depth:
             yield from waiting
         if item is None or indent != depth:
             waiting = []
         if item is not None:
-            waiting.append(item[1])
             depth = indent
+            if not _LINK.fullmatch(item[1]):
+                waiting.append(item[1])
 
 
 def links_share(markdown: str) -> float:

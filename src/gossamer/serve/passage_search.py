@@ -5,8 +5,8 @@ the query (`exact_form.py`): BM25 over these passages, in which the headings abo
 as a part of it. idf is that of the passages that are compared, as a word in all of them does not
 tell them apart. Terms in the heading next above a passage count more, as it says what the passage
 is about, and so do those in the first line or in the name of an item, the more of that they are.
-The score is multiplied by the share of the query that the passage has, by idf, and by a factor for
-the rank of the page, and a list of links counts less. `bench/passages.py` measures it.
+The score is multiplied by the square root of the share of the query that the passage has, by idf,
+and by a factor for the rank of the page, and a list of links counts less. `bench/passages.py` measures it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HEADINGS = 2
 """How often each word of the headings counts."""
 NEXT_HEADING = 1.0
 """What a term counts there in addition, times its idf."""
-NAME, OTHER_WORD = 2.0, 2.0
+NAME, OTHER_WORD = 2.0, 4.0
 """What terms count in a name in addition, times their idf and their share of it; and what each
 other word of the name weighs in that share, times the highest idf in the query."""
 LINKS_SHARE, OF_LINKS = 0.8, 0.4
@@ -137,7 +137,7 @@ def _score(
     score += NAME * max(_of_name(line_terms(name), wanted) for name in names_of(text))
     if links_share(text) > LINKS_SHARE:
         score *= OF_LINKS
-    return score * held / sum(wanted.values())
+    return score * math.sqrt(held / sum(wanted.values()))
 
 
 def _of_name(terms: Collection[str], wanted: Mapping[str, float]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gossamer.parse.rendition.blocks import Heading, Run, plain
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from gossamer.parse.parsed_page import ParsedPage, Rules
     from gossamer.parse.rendition.blocks import Block
+
+SITE_HEADINGS = 20
+"""Headings among which that of the page may be, behind those of the site."""
+_SEPARATOR = re.compile(r"\W+\Z")
 
 
 def main_text_blocks(root: LexborNode, title: str, base: str, rules: Rules) -> list[Block] | None:
@@ -58,7 +63,14 @@ def render(page: ParsedPage, blocks: Sequence[Block], limit: int) -> Rendition:
 
 
 def _title(page: ParsedPage) -> str:
-    """Return the title, or the first heading if the title repeats that among other words."""
+    """Return the title, or the first heading if the title repeats that among other words.
+
+    If the name of the site is the first heading, and ends the title, the one before it counts.
+    """
     title = page.headline or page.title or ""
     first = page.headings[0] if page.headings else ""
-    return " ".join((first if first and first in title else title).split())
+    if not first or first not in title:
+        return " ".join(title.split())
+    before = _SEPARATOR.sub("", title.removesuffix(first))
+    is_heading = before and before in page.headings[1:SITE_HEADINGS]
+    return " ".join((before if is_heading else first).split())
