@@ -2,8 +2,8 @@
 
 References describe a thing in an item that begins with its name or signature. Such a line counts as
 a name if the item goes on below it, or if the next item does, as where two signatures share a
-description. Items without more below them, and those of tables of contents, are no names.
-The first line of a passage counts, too, as a passage that continues an item begins with one.
+description. Items without more below them, and lines that are a link, are no names: these are
+tables of contents. The first line of a passage counts, too, as it may be that of a longer item.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _END = re.compile(r"(?<=.)(?:[(:=]|\s[–—-]\s)")
 
 def names_of(markdown: str) -> Iterator[str]:
     """The first line and the names of the items, as Markdown without what follows a name."""
-    yield _name(markdown.lstrip("#*->` \n").partition("\n")[0])
-    for line in _first_lines(markdown):
-        yield _name(line)
+    first = markdown.lstrip("#*->` \n").partition("\n")[0]
+    for line in (first, *_first_lines(markdown)):
+        if not _LINK.fullmatch(line):
+            yield _name(line)
 
 
 def _name(line: str) -> str:
@@ -54,8 +55,7 @@ def _first_lines(markdown: str) -> Iterator[str]:
             waiting = []
         if item is not None:
             depth = indent
-            if not _LINK.fullmatch(item[1]):
-                waiting.append(item[1])
+            waiting.append(item[1])
 
 
 def links_share(markdown: str) -> float:

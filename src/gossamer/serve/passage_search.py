@@ -6,7 +6,8 @@ as a part of it. idf is that of the passages that are compared, as a word in all
 tell them apart. Terms in the heading next above a passage count more, as it says what the passage
 is about, and so do those in the first line or in the name of an item, the more of that they are.
 The score is multiplied by the square root of the share of the query that the passage has, by idf,
-and by a factor for the rank of the page, and a list of links counts less. `bench/passages.py` measures it.
+and by a factor for the rank of the page. A list of links counts less. `bench/passages.py` measures
+it.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ def _score(
     if not held:
         return 0.0
     text = candidate.passage.text
-    score += NAME * max(_of_name(line_terms(name), wanted) for name in names_of(text))
+    named = (_of_name(line_terms(name), wanted) for name in names_of(text))
+    score += NAME * max(named, default=0.0)
     if links_share(text) > LINKS_SHARE:
         score *= OF_LINKS
     return score * math.sqrt(held / sum(wanted.values()))
