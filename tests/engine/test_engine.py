@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pyarrow as pa
@@ -49,6 +49,21 @@ def test_columns_are_read_by_name_and_may_be_missing(engine: Engine, tmp_path: P
         [str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")], "url string, n long"
     )
     assert sorted(rows.collect(), key=lambda row: row.url) == [("a", 1), ("b", None)]
+
+
+def test_rows_that_are_far_apart_are_found_by_two_columns(engine: Engine, tmp_path: Path) -> None:
+    """Among those of a page of each column that has none of them: see `Engine.read_some`."""
+    page_rows = 10_000
+    numbers = range(3 * page_rows)
+    table = pa.table(dict.fromkeys("abc", numbers))
+    path = str(tmp_path / "all.parquet")
+    pages: dict[str, Any] = {"write_page_index": True, "max_rows_per_page": page_rows}
+    pq.write_table(table, path, use_dictionary=False, **pages)
+    wanted = [i for i in numbers[::8] if not page_rows // 2 <= i < 5 * page_rows // 2]
+    rows = engine.read_some([path], "a long, b long, c long")
+    for name in "ab":
+        rows = rows.join(engine.rows(pa.table({name: wanted})), on=name, how="left_semi")
+    assert sorted(rows.toArrow()["c"].to_pylist()) == wanted
 
 
 def test_map_partitions_runs_python_over_arrow(engine: Engine) -> None:

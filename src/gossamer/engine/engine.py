@@ -208,11 +208,15 @@ class Engine:
         """As `read`, for rows of which a filter or the smaller side of a join keeps few.
 
         The embedded engine then decodes the other columns only where these rows are.
+
+        It keeps nothing of what filters looked at: with that cache, its Parquet reader (parquet
+        59.2) fails if rows of some pages are wanted and none of the pages between them, with
+        "Invalid offset in sparse column chunk data" (apache/arrow-rs#10733).
         """
         if not paths:
             return self.read(paths, ddl)
         read = self.spark.read.schema(ddl).option("pushdown_filters", "true")
-        return read.parquet(*self.file_names(paths))
+        return read.option("max_predicate_cache_size", "0").parquet(*self.file_names(paths))
 
     def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
         """Run `fn` over the Arrow batches of each partition, in a separate process.
