@@ -180,6 +180,7 @@ def until(user: int, words: bytes) -> None:
         seen += os.read(user, 65_536)
 
 
+@pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize(
     "leave",

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples"
 MAX_LINES = 40
 PAGES = 6

@@ -53,7 +53,8 @@ def test_columns_are_read_by_name_and_may_be_missing(engine: Engine, tmp_path: P
 
 def test_rows_that_are_far_apart_are_found_by_two_columns(engine: Engine, tmp_path: Path) -> None:
     """Among those of a page of each column that has none of them: see `Engine.read_some`."""
-    page_rows = 10_000
+    page_rows = 20_000
+    assert 3 * page_rows > MOST_ROWS
     numbers = range(3 * page_rows)
     table = pa.table(dict.fromkeys("abc", numbers))
     path = str(tmp_path / "all.parquet")
@@ -259,6 +260,7 @@ with Engine(EngineConfig(workers=2), is_frugal=sys.argv[1] == "frugal") as engin
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how large a process is")
 def test_a_frugal_engine_keeps_less_memory_after_a_query() -> None:
     usual, frugal = (int(run_python(KEPT, each)) for each in ("usual", "frugal"))

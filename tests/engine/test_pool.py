@@ -335,6 +335,7 @@ def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:
         assert run(pool, double, numbers(1)) == [2]
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard_for_its_main_module_and_its_workers_end_if_it_is_killed(
     tmp_path: Path,
 ) -> None:

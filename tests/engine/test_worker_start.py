@@ -69,6 +69,7 @@ def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("system")
 def test_the_first_pool_whose_workers_prepare_the_same_uses_what_was_started_ahead() -> None:
     with started_ahead(prepare):
@@ -133,6 +134,7 @@ def test_workers_share_what_their_server_has_imported_and_prepared() -> None:
     assert found[0]["prepared"] == found[1]["prepared"] not in {found[0]["pid"], found[1]["pid"]}
 
 
+@pytest.mark.slow
 def test_a_pool_goes_on_when_its_server_was_killed() -> None:
     with closing(Pool(1, prepare)) as pool:
         first = worker_of(pool)

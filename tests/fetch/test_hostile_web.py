@@ -146,6 +146,7 @@ def test_memory_is_bounded(seen: Seen) -> None:
     assert {size for size in sizes if size >= LIMIT} == {LIMIT, FILE_LIMIT}
 
 
+@pytest.mark.slow
 def test_files_without_end_take_memory_for_a_few_of_them(server: Loopback, tmp_path: Path) -> None:
     async def pour(reader: StreamReader, writer: StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n")

@@ -15,7 +15,9 @@ OF_USERS = {"gossamer_gardens.py"}
 
 
 def prose_of(source: str) -> str:
-    """The comments and docstrings of a module."""
+    """The comments and docstrings of a module, or nothing if it cannot name a file."""
+    if not NAMED.search(source):
+        return ""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return "\n".join(
         each.string

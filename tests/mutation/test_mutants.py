@@ -282,6 +282,7 @@ ENDLESS = "< 3 or any(iter(int, 1)) or 1 <"
 HOARDING = "< len([bytes(1 << 26) for _ in iter(int, 1)]) +"
 
 
+@pytest.mark.slow
 @pytest.mark.server
 def test_loops_without_end_are_cut_off_by_processor_time_and_memory(tmp_path: Path) -> None:
     assert tried(tmp_path, ENDLESS, HOARDING) == [SECOND, FIRST, ""]

@@ -145,6 +145,7 @@ class Doomed(GuardedParser):
         return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "outcome", "detail"),
     [
@@ -270,6 +271,7 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
     server.end()
 
 
+@pytest.mark.slow
 def test_parsers_are_forked_from_a_server_and_have_what_others_have(forking: ForkServer) -> None:
     deep, rules = page("<div>" * 150_000), Rules()
     with GuardedParser(rules, max_cpu_s=1) as parser:

@@ -153,6 +153,7 @@ def test_pages_that_leave_or_change_their_language(work: Workspace) -> None:
     assert kept == from_scratch(work)
 
 
+@pytest.mark.slow
 def test_many_rounds_leave_few_segments(work: Workspace) -> None:
     texts = dict(zip(URLS, TEXTS, strict=True))
     for round_ in range(1, 6):

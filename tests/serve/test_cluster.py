@@ -289,6 +289,7 @@ def test_the_paths_of_sockets_are_short_enough_for_macos(monkeypatch: pytest.Mon
         assert len(bytes(folder / "99")) <= SUN_PATH
 
 
+@pytest.mark.slow
 def test_processes_are_started_again(
     work: Workspace, children: tuple[Children, Asked], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -366,6 +367,7 @@ def test_a_large_machine_has_eight_processes_unless_more_are_asked_for(
     assert step.search_processes(ServeConfig(processes=setting)) == processes
 
 
+@pytest.mark.slow
 def test_processes_that_end_at_once_are_started_less_and_less_often() -> None:
     pauses = list(accumulate([0.1] * 6, next_pause_s, initial=0.0))
     assert pauses == [0, 0.5, 1, 2, 4, 8, 8]

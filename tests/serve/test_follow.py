@@ -147,6 +147,7 @@ def test_a_receiver_that_says_nothing_is_given_up(following: Following) -> None:
     assert named(following.hook.delivered) == FIRST
 
 
+@pytest.mark.slow
 def test_waits_are_as_long_as_the_receiver_asks_and_at_most_an_hour_otherwise(
     following: Following,
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_file_of_something_else_is_refused(following: Following) -> None:
         following.run()
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_that_a_full_disk_could_not_remember(
     following: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +235,7 @@ def test_nothing_is_sent_that_a_full_disk_could_not_remember(
     assert named(following.hook.got[2:]) == SECOND
 
 
+@pytest.mark.slow
 def test_changes_that_are_kept_no_more_end_it(following: Following) -> None:
     following.run()
     for number in (2, 3, 4):
@@ -282,6 +285,7 @@ def test_all_secrets_of_a_file_sign() -> None:
             read_secrets(wrong, "f")
 
 
+@pytest.mark.slow
 @pytest.mark.folder
 def test_the_command_goes_on_after_it_was_killed(
     work: Workspace, hook: Receiving, tmp_path: Path

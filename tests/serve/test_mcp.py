@@ -84,6 +84,7 @@ def test_over_http(address: str, mode: str) -> None:
     check_answers(*asked(address, search_and_fetch, mode))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_over_standard_input_and_output(work: Workspace, mode: str) -> None:
     command = sdk.StdioServerParameters(
