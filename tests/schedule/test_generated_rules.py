@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pytest
 
 from gossamer import Crawl
@@ -52,6 +53,21 @@ def chosen(*others: Section, refused: Iterable[str] = (), wanted: Iterable[str] 
     site = [section("site.example/", 1000, 500, FIT), section("site.example/a/", 90, 90, FIT)]
     found = choose_candidates([*site, *others], FIT, [*refused], [*wanted])
     return [each.section.section for each in found.get("site.example", ())]
+
+
+def test_folders_are_hopeful_whose_smallest_section_has_a_fit_page(work: Workspace) -> None:
+    counted = [
+        section("site.example/", 100, 100, fit=1),
+        section("site.example/a/", 50, 50),
+        section("site.example/a/b/", 20, 20, fit=1),
+    ]
+    folders = ["site.example/", "site.example/a/", "site.example/a/b/", "site.example/a/c/"]
+    pages = work.engine.rows(pa.table({"folder": folders}))
+    found = generated_rules._folders_with_fit_pages(work, pages, counted)
+    assert sorted(row["folder"] for row in found.collect()) == [folders[0], folders[2]]
+    unfit = [section("site.example/", 100, 100), counted[1]]
+    none = generated_rules._folders_with_fit_pages(work, pages, unfit)
+    assert none.collect() == []
 
 
 def test_sections_without_fit_pages_and_with_more_pages_than_there_are_fit_ones() -> None:

@@ -14,15 +14,18 @@ from gossamer.config import RankingConfig
 from gossamer.search.diversity import PlacedPage
 from gossamer.search.meaning import (
     FOREIGN,
+    MAX_PLACED,
     MUCH,
     OWN,
     SOME,
     add_near,
     fuse,
+    judge,
+    place_near,
     spoken_language,
     word_weight,
 )
-from gossamer.search.messages import Candidate, Question
+from gossamer.search.messages import Candidate, Neighbours, Question
 from gossamer.search.page_info import PageInfo
 from gossamer.search.searcher import IndexParts, Searcher
 from gossamer.semantic.embedding import SegmentDraft
@@ -48,6 +51,41 @@ def placed(key: int, score: float = 0.0, near: float = 0.0, language: str = "") 
 
 def keys(pages: Iterable[PlacedPage]) -> list[int]:
     return [each.page.key for each in pages]
+
+
+def neighbours(
+    *near: tuple[float, int, str], judged: Iterable[tuple[float, str]] = ()
+) -> Neighbours:
+    pages = [Candidate(value, 0.0, key, None, (0, 0, key)) for value, key, _ in near]
+    return Neighbours("state", pages, [language for *_, language in near], [*judged])
+
+
+def test_pages_of_all_nodes_are_placed_by_how_near_they_are() -> None:
+    found = {
+        0: neighbours((0.9, 5, "en"), (0.5, 1, "de")),
+        1: neighbours((0.7, 2, "fr"), (0.5, 0, "en"), (0.9, 6, "")),
+    }
+    pages = place_near(found, partial=True)
+    assert keys(pages) == [5, 6, 2, 0, 1]
+    assert [each.node for each in pages] == [0, 1, 1, 1, 0]
+    assert [each.language for each in pages] == ["en", "", "fr", "en", "de"]
+    assert [(each.near, each.score, each.words) for each in pages[:1]] == [(0.9, 0.9, 0.0)]
+    assert all(each.partial for each in pages)
+    assert not any(each.partial for each in place_near(found, partial=False))
+    many = {0: neighbours(*((0.5, key, "en") for key in range(MAX_PLACED + 1)))}
+    assert keys(place_near(many, partial=True)) == list(range(MAX_PLACED))
+
+
+def test_a_page_is_as_near_as_the_node_says_that_has_it() -> None:
+    pages = [placed(1), placed(2), placed(3)]
+    judge(
+        pages,
+        {
+            0: neighbours(judged=[(0.4, "en"), (0.0, ""), (0.0, "")]),
+            1: neighbours(judged=[(0.0, ""), (0.7, "de"), (-1.0, "fr")]),
+        },
+    )
+    assert [(each.near, each.language) for each in pages] == [(0.4, "en"), (0.7, "de"), (0.0, "")]
 
 
 def test_words_count_where_their_pages_mean_what_is_asked() -> None:

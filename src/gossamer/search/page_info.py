@@ -165,12 +165,11 @@ class PageInfo:
         rank = next(self._lookup.rows("ranks", "url", url, ["rank"]), None)
         answered = next((row["round"] for row in visits if row["outcome"] in ANSWERED), None)
         duplicates = duplicates_of(self._lookup, url)
-        of_visit = {name: visit[name] for name in VISIT if name != "round"}
         return msgspec.convert(
             {
                 **document,
                 **state,
-                **of_visit,
+                **visit,
                 "url": url,
                 "description": None if document["nosnippet"] else document["description"],
                 "rank": rank and rank["rank"],
