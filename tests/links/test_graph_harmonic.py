@@ -169,3 +169,26 @@ def test_counters_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_empty_graph(tmp_path: Path) -> None:
     graph = write(tmp_path / "web", [])
     assert centrality.exact_harmonic(graph).size == hyperball.estimate_harmonic(graph).size == 0
+
+
+@pytest.mark.parametrize("value", [1, 5, hyperball.MOST])
+def test_the_size_of_a_full_counter_is_the_harmonic_mean_of_its_registers(value: int) -> None:
+    registers = 2 * hyperball.FIELDS
+    word = sum(value << hyperball.BITS * field for field in range(hyperball.FIELDS))
+    counter, few = np.array([word, word], np.uint64), hyperball._small_sizes(registers)
+    size = hyperball._estimate_size(counter, few, 0.7)
+    assert size == pytest.approx(0.7 * registers * 2.0**value)
+
+
+def test_a_counter_with_registers_that_are_zero_is_counted_by_these() -> None:
+    registers = 2 * hyperball.FIELDS
+    few = hyperball._small_sizes(registers)
+    assert few[0] == few[registers] == 0
+    for zeros in range(1, registers + 1):
+        values = [0] * zeros + [1] * (registers - zeros)
+        words = [
+            sum(value << hyperball.BITS * field for field, value in enumerate(part))
+            for part in (values[: hyperball.FIELDS], values[hyperball.FIELDS :])
+        ]
+        size = hyperball._estimate_size(np.array(words, np.uint64), few, 0.7)
+        assert size == pytest.approx(registers * np.log(registers / zeros))
