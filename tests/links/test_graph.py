@@ -17,7 +17,7 @@ from gossamer.errors import MissingFile, UsageError
 from gossamer.links import graph
 from gossamer.links.bvgraph.files import BvGraph
 from gossamer.links.graph import arc_encoding, numbering, paths
-from gossamer.links.graph.names import Names, host_name, name_of, url_of
+from gossamer.links.graph.names import Names, host_name, host_prefix, name_of, url_of
 from gossamer.links.graph.paths import shortest_path
 from gossamer.links.graph.queries import LinkGraph
 from gossamer.state.workspace import Workspace
@@ -50,6 +50,7 @@ def test_a_name_sorts_by_domain_and_is_a_url_again(url: str, name: str) -> None:
 def test_the_name_of_a_host_begins_the_names_of_its_pages(host: str) -> None:
     assert name_of(f"http://{host}/x").startswith(f"{host_name(host)} ")
     assert url_of(host_name(host)) == host
+    assert host_prefix(name_of(f"http://{host}/x y z")) == host_name(host)
 
 
 def test_links_are_found_in_both_directions(work: Workspace) -> None:
