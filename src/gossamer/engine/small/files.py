@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import uuid
 from contextlib import contextmanager
@@ -51,7 +52,7 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
             raise Unsupported(f"{size} bytes")
         rows = 0
         for file in files:
-            rows = check_rows(rows + file.footer.metadata.num_rows)
+            rows = check_rows(rows + file.footer.rows)
     columns = (
         Column(field.name, Deferred(field.type, partial(_read_column, files, field)))
         for field in schema
@@ -60,12 +61,14 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
 
 
 class _Footer(NamedTuple):
-    metadata: pq.FileMetaData
+    """What is kept of a file's footer, which may take a megabyte."""
+
+    rows: int
     columns: frozenset[str]
 
 
 class _File:
-    """A file that a query reads. Its footer and its small columns are kept for other queries."""
+    """A file that a query reads. Its small columns are kept for other queries."""
 
     def __init__(self, path: str, *, is_kept_open: bool) -> None:
         state = os.stat(path)  # noqa: PTH116  # of some files per millisecond
@@ -73,28 +76,30 @@ class _File:
         self._path, self._is_kept_open = path, is_kept_open
         self._version = path, state.st_ino, state.st_mtime_ns, state.st_size
         self._opened: pq.ParquetFile | None = None
+        self._metadata: pq.FileMetaData | None = None
 
     @cached_property
     def footer(self) -> _Footer:
         with _lock:
             found = _footers.get(self._version)
         if found is None:
-            with self._open(None) as file:
-                found = _Footer(file.metadata, frozenset(file.schema_arrow.names))
+            with self._open() as file:
+                names = map(sys.intern, file.schema_arrow.names)
+                found = _Footer(file.metadata.num_rows, frozenset(names))
             with _lock:
                 _footers[self._version] = found
         return found
 
     def read(self, field: pa.Field) -> pa.Array:
         """A column of the file; NULLs if it lacks the column."""
-        metadata, names = self.footer
+        rows, names = self.footer
         if field.name not in names:
-            return pa.nulls(metadata.num_rows, field.type)
+            return pa.nulls(rows, field.type)
         key = self._version, field.name, field.type
         with _lock:
             found = _columns.get(key)
         if found is None:
-            with self._open(metadata) as file:
+            with self._open() as file:
                 found = one_array(file.read([field.name], use_threads=False)[0].cast(field.type))
             if found.nbytes <= KEPT_COLUMN_BYTES:
                 with _lock:
@@ -102,8 +107,9 @@ class _File:
         return found
 
     @contextmanager
-    def _open(self, metadata: pq.FileMetaData | None) -> Iterator[pq.ParquetFile]:
-        file = self._opened or pq.ParquetFile(self._path, metadata=metadata)
+    def _open(self) -> Iterator[pq.ParquetFile]:
+        file = self._opened or pq.ParquetFile(self._path, metadata=self._metadata)
+        self._metadata = file.metadata
         self._opened = file if self._is_kept_open else None
         yield file
         if not self._is_kept_open:
