@@ -217,6 +217,11 @@ def test_networks_that_come_and_go_are_noticed() -> None:
     assert not networks.allows("5.9.8.1")
     now_s[0] = REFRESH_S
     assert networks.allows("5.9.8.1")
+    near[0] = NEAR
+    now_s[0] = 2 * REFRESH_S - 1
+    assert networks.allows("5.9.8.1")
+    now_s[0] = 2 * REFRESH_S
+    assert not networks.allows("5.9.8.1")
 
 
 @pytest.mark.parametrize(
