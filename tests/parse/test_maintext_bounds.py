@@ -602,6 +602,14 @@ def test_a_row_of_teasers_beside_an_article(
     assert teasers.teasers(outline, prose) == expected
 
 
+def test_the_longest_excerpt_of_a_row_counts() -> None:
+    blocks = [each for row, chars in enumerate((0, 501, 0)) for each in teaser(row + 1, chars)]
+    boxes = [Box("div", 0, 2 * row, 2 * row + 2, 0) for row in range(3)]
+    outline = Outline([*blocks, block(2000)], [Box("body", 0, 0, 7, 0), *boxes])
+    assert teasers.teasers(outline, [0, 0, 0, 501, 0, 0, 2000]) == []
+    assert len(teasers.teasers(outline, [0, 0, 0, 500, 0, 0, 2000])) == 3
+
+
 def test_a_row_of_headlines_alone_is_no_row_of_teasers() -> None:
     blocks = [block(30, 30, "h3", box=row + 1) for row in range(3)]
     boxes = [Box("div", 0, row, row + 1, 0) for row in range(3)]

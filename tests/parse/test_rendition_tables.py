@@ -54,6 +54,14 @@ def words_of(block: Block) -> str:
             [row("a", ("b", 1, 3), "c"), row("d", "e"), row("f", "g"), row("h", "i", "j")],
             [["a", "b", "c"], ["d", "", "e"], ["f", "", "g"], ["h", "i", "j"]],
         ),
+        (
+            [row("a", "b", ("c", 1, 3)), row("d"), row("e", "f", "g"), row("h", "i", "j")],
+            [["a", "b", "c"], ["d"], ["e", "f", "", "g"], ["h", "i", "j"]],
+        ),
+        (
+            [row("a", "b", ("c", 1, 2)), row("d"), row("e", "f", "g")],
+            [["a", "b", "c"], ["d"], ["e", "f", "g"]],
+        ),
     ],
 )
 def test_cells_that_span_others_leave_empty_places(
@@ -66,6 +74,12 @@ def test_cells_that_span_others_leave_empty_places(
 def test_spans_add_few_empty_places(monkeypatch: pytest.MonkeyPatch, most: int, width: int) -> None:
     monkeypatch.setattr(tables, "MAX_EMPTY", most)
     assert len(grid([row(("a", 4, 1), "b"), row("c", "d")])[0]) == width + 1
+
+
+def test_empty_places_of_all_spans_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_EMPTY", 4)
+    rows = [row(("a", 4, 1), "b"), row(("c", 4, 1), "d"), row(("e", 4, 1), "f")]
+    assert [len(line) for line in grid(rows)] == [5, 3, 2]
 
 
 @pytest.mark.parametrize(
