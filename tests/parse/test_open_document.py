@@ -70,3 +70,37 @@ def test_notes_and_text_boxes_follow_the_paragraph_in_which_they_stand() -> None
     box = "<draw:frame><draw:text-box><text:p>a box</text:p></draw:text-box></draw:frame>"
     body = f"<text:p>The kelp{note} grows{box}.</text:p>{box}<text:p>end</text:p>"
     assert text_of(odt(body)) == "The kelp grows.\na note\nof two\na box\na box\nend"
+
+
+@pytest.mark.parametrize(
+    ("count", "pages"), [("7", 7), ("999999", 999_999), ("1000000", None), ("0", None), ("x", None)]
+)
+def test_the_number_of_pages(count: str, pages: int | None) -> None:
+    meta = f"<meta:document-statistic meta:page-count='{count}'/>"
+    assert read_binary(ODT, odt("<text:p>a</text:p>", meta), 100).pages == pages
+
+
+@pytest.mark.parametrize(
+    ("style", "is_shown"),
+    [
+        ("family='drawing-page'><style:drawing-page-properties p:visibility='hidden'/>", False),
+        ("family='drawing-page'><style:drawing-page-properties p:visibility='visible'/>", True),
+        ("family='drawing-page'><style:drawing-page-properties/>", True),
+        ("family='text'><style:text-properties text:display='none'/>", True),
+        ("family='drawing-page'><style:text-properties text:display='none'/>", False),
+        ("family='drawing-page'><style:graphic-properties text:display='none'/>", True),
+    ],
+)  # fmt: skip
+def test_a_style_hides_elements_of_its_family(style: str, is_shown: bool) -> None:
+    styles = f"<style:style style:name='D1' style:{style}</style:style>"
+    page = "<draw:page draw:style-name='D1'><text:p>x</text:p></draw:page><text:p>a</text:p>"
+    assert text_of(odt(styles + page)) == ("x\na" if is_shown else "a")
+
+
+def test_a_style_that_is_shown_again_hides_no_more() -> None:
+    hidden = "<style:style style:family='text' style:name='A'>{}</style:style>"
+    none, shown = (f"<style:text-properties text:display='{value}'/>" for value in ("none", "true"))
+    span = "<text:p>a<text:span text:style-name='A'>x</text:span></text:p>"
+    assert text_of(odt(hidden.format(none) + span)) == "a"
+    assert text_of(odt(hidden.format(none) + hidden.format(shown) + span)) == "ax"
+    assert text_of(odt(hidden.format(none) + hidden.format("") + span)) == "a"
