@@ -44,6 +44,8 @@ FONTS = rb"{\fonttbl{\f0 Arial;}{\f1\fcharset161 Arial Greek;}}"
         (rb"\ansicpg1251" + FONTS + rb"\f1 \'c1\f0 \'c1", "ΑБ"),
         (rb"\ansicpg1251" + FONTS + rb"{\f1 \'c1}\'c1", "ΑБ"),
         (rb"\ansicpg1251" + FONTS + rb"\'c1", "Б"),
+        (rb"{\fonttbl{\f0\fcharset161 Greek;}}\plain \'c1", "Á"),
+        (rb"{\fonttbl{\f0\fcharset161 Greek;}}\deff0\plain \'c1", "Α"),
     ],
 )
 def test_bytes_are_in_the_code_page_of_the_font_or_else_of_the_file(
@@ -215,3 +217,29 @@ def test_fields_that_are_links(instruction: bytes, url: str | None) -> None:
 def test_a_brace_too_many_does_not_end_the_document() -> None:
     body = rb"{\rtf1\ansicpg1251 one{\i two}}{\i \'c1}}\par}" + b"\n{four}}\0\0"
     assert read(body).text == "onetwoБ\nfour"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (rb"a\bin3 xyzb", "ab"),
+        (rb"a\bin0 xb", "axb"),
+        (rb"a\bin xb", "axb"),
+        (rb"a\bin-3 xb", "axb"),
+        (rb"a\bin3 {}}b", "ab"),
+        (rb"a\bin99 b", "a"),
+    ],
+)
+def test_bytes_of_objects_are_no_text(content: bytes, text: str) -> None:
+    assert read(b"{\\rtf1 " + content + b"}").text == text
+
+
+def test_a_high_surrogate_belongs_to_the_next_unit_only() -> None:
+    content = rb"\u-10179 ?\u-8694 ?\u228 ?"
+    assert read(b"{\\rtf1 " + content + b"}").text == "😊ä"
+
+
+def test_a_style_without_a_number_is_that_of_paragraphs_without_one() -> None:
+    styles = rb"{\stylesheet{\s2 Body;}{heading 1;}}"
+    document = read(b"{\\rtf1 " + styles + rb"\s0 A\par\pard\s2 b\par}")
+    assert (document.headings, document.text) == (("A",), "A\nb")
