@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.passage_names import MAX_NAME_CHARS, links_share, names_of
+from gossamer.serve.passage_names import MAX_NAME_CHARS, is_list_of_links, names_of
 
 LINES = st.lists(
     st.sampled_from(
@@ -47,12 +47,21 @@ def test_a_name_is_short_and_stands_in_its_passage(lines: list[str]) -> None:
 
 
 @given(st.text())
-def test_any_text_has_names_and_a_share(markdown: str) -> None:
+def test_any_text_has_names_that_are_short(markdown: str) -> None:
     assert all(len(name) <= MAX_NAME_CHARS for name in names_of(markdown))
-    assert 0 <= links_share(markdown) <= 1
+    assert not is_list_of_links(markdown) or "](" in markdown
 
 
-def test_share_of_links() -> None:
-    assert links_share("- [Harbour](/a)\n- [Bay](/b)") == 1
-    assert links_share("The [harbour](/a) of a town far away") < 0.3
-    assert links_share("") == 0
+@pytest.mark.parametrize(
+    ("markdown", "is_list"),
+    [
+        ("- [Harbour](/a)\n- [Bay](/b)", True),
+        ("- [`harbour`](/a) [— where ships stay](/a)\n\n- [Bay](/b), [Quay](/c)", True),
+        ("The [harbour](https://a.test/far/away/from/all) of a town", False),
+        ("[Harbour](/a): where ships stay", False),
+        ("No link", False),
+        ("", False),
+    ],
+)
+def test_lists_of_links(markdown: str, is_list: bool) -> None:
+    assert is_list_of_links(markdown) is is_list

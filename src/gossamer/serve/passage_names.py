@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_NAME_CHARS = 200
+LINKS_SHARE = 0.8
+"""The share of letters in links from which on a passage is a list of links."""
 _ITEM = re.compile(r" *[-*+] +(.*)")
 _FENCE = re.compile(r" *(?:```|~~~)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^()\s]*\)")
@@ -58,7 +60,10 @@ def _first_lines(markdown: str) -> Iterator[str]:
             waiting.append(item[1])
 
 
-def links_share(markdown: str) -> float:
-    """The share of the visible letters that are those of links."""
-    linked = _OTHER.sub("", "".join(_LINK.findall(markdown)))
-    return len(linked) / max(len(_OTHER.sub("", _LINK.sub(r"\1", markdown))), 1)
+def is_list_of_links(markdown: str) -> bool:
+    """Whether nearly all letters that are visible are those of links."""
+    links = [*_LINK.finditer(markdown)]
+    if 2 * sum(len(link[0]) for link in links) < len(markdown):  # for most texts, that is enough
+        return False
+    linked = len(_OTHER.sub("", "".join([link[1] for link in links])))
+    return linked > LINKS_SHARE * (linked + len(_OTHER.sub("", _LINK.sub("", markdown))))

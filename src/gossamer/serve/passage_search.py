@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.index.format.analysis import analyzer_for, index_language_of
 from gossamer.index.format.exact_form import code_in, pieces_of
 from gossamer.search.query_text import effective_query
-from gossamer.serve.passage_names import links_share, names_of
+from gossamer.serve.passage_names import is_list_of_links, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -41,8 +41,8 @@ NEXT_HEADING = 1.0
 NAME, OTHER_WORD = 2.0, 4.0
 """What terms count in a name in addition, times their idf and their share of it; and what each
 other word of the name weighs in that share, times the highest idf in the query."""
-LINKS_SHARE, OF_LINKS = 0.8, 0.4
-"""From this share on, a passage is a list of links, whose score is multiplied by the second."""
+OF_LINKS = 0.4
+"""Factor on the score of a list of links."""
 PAGE_DECAY = 0.9
 """Factor on the score of passages for each page that is ranked before theirs."""
 _TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -84,11 +84,9 @@ def best_passages(
         for number, (document, language) in enumerate(zip(documents, languages, strict=True))
         for passage in document.passages
     ]
-    frequencies = Counter(term for each in candidates for term in each.terms)
     mean = sum(each.terms.total() for each in candidates) / max(len(candidates), 1) or 1.0
     wanted = {
-        each: {term: _idf(frequencies[term], len(candidates)) for term in _wanted(query, each)}
-        for each in line_terms
+        each: {term: _idf(term, candidates) for term in _wanted(query, each)} for each in line_terms
     }
     scored = []
     for each in candidates:
@@ -117,8 +115,9 @@ def _candidate(
     return _Candidate(page, passage, terms, next_heading)
 
 
-def _idf(frequency: int, number: int) -> float:
-    return math.log(1 + (number - frequency + 0.5) / (frequency + 0.5))
+def _idf(term: str, candidates: Sequence[_Candidate]) -> float:
+    frequency = sum(term in each.terms for each in candidates)
+    return math.log(1 + (len(candidates) - frequency + 0.5) / (frequency + 0.5))
 
 
 def _score(
@@ -137,7 +136,7 @@ def _score(
     text = candidate.passage.text
     named = (_of_name(line_terms(name), wanted) for name in names_of(text))
     score += NAME * max(named, default=0.0)
-    if links_share(text) > LINKS_SHARE:
+    if is_list_of_links(text):
         score *= OF_LINKS
     return score * math.sqrt(held / sum(wanted.values()))
 
