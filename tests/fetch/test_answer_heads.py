@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gossamer.config import FetchConfig
+from gossamer.fetch import fetch_loop
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http import fetcher
 from gossamer.fetch.http.site_settings import NO_SITE
+from gossamer.state.credible_times import LONGEST_HOST_WAIT_S
 from gossamer.web.urls import UrlRules
 
 URL = "http://a.test/x/y"
@@ -117,3 +119,60 @@ def test_our_name() -> None:
     assert fetcher.user_agent(named).startswith("spider/")
     assert fetcher.user_agent(named).endswith(" (+mail@a.test)")
     assert " " not in fetcher.user_agent(FetchConfig(agent="spider"))
+
+
+@pytest.mark.parametrize(
+    ("value", "sent", "seconds"),
+    [
+        (None, None, None),
+        (" 7 ", None, 7),
+        ("0", None, 0),
+        ("-7", None, None),
+        ("\u0667", None, None),
+        ("9" * 9, None, LONGEST_HOST_WAIT_S),
+        ("9" * 5_000, None, LONGEST_HOST_WAIT_S),
+        ("Thu, 01 Jan 1970 00:02:00 GMT", None, 20),
+        ("Thu, 01 Jan 1970 00:02:00 -0000", None, 20),
+        ("Thu, 01 Jan 1970 01:02:00 +0100", None, 20),
+        ("Thu, 01 Jan 1970 00:01:00 GMT", None, 0),
+        ("Thu, 01 Jan 1970 00:02:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", 120),
+        ("Thu, 01 Jan 1970 00:02:00 GMT", "yesterday", 20),
+        ("Thu, 01 Jan 2970 00:02:00 GMT", None, LONGEST_HOST_WAIT_S),
+        ("Thu, 99 Jan 1970", None, None),
+        ("", None, None),
+    ],
+)
+def test_times_after_which_a_server_may_be_asked(
+    value: str | None, sent: str | None, seconds: int | None
+) -> None:
+    assert fetcher.retry_after_s(value, sent, 100.0) == seconds
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.example/", "https://a.example:81/b%20c?", "http://a.example/x?y=%2f&z"]
+)
+def test_urls_are_sent_as_they_are(url: str) -> None:
+    assert str(fetcher._request_url(url)) == url
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "is_reached", "shown"),
+    [
+        ("ok", 200, True, 200),
+        ("ok", None, True, 0),
+        ("not_found", 404, True, 404),
+        ("broken", 200, True, 0),
+        ("broken", None, False, 0),
+        ("timeout", None, False, 0),
+        ("timeout", 200, False, 0),
+        ("unreachable", None, False, 0),
+        ("tls", None, False, 0),
+        ("forbidden_address", None, False, 0),
+    ],
+)
+def test_an_answer_has_a_status_if_its_head_is_whole(
+    outcome: str, status: int | None, is_reached: bool, shown: int
+) -> None:
+    answer = FetchResult(outcome, 0, http_status=status)
+    assert fetch_loop._is_reached(answer) is is_reached
+    assert fetch_loop._status(answer) == shown
