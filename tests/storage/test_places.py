@@ -94,7 +94,8 @@ def test_where_nothing_can_be_written_scratch_files_are_elsewhere(
     work = Crawl.create(str(tmp_path / "crawl"), engine=engine).work
     before = {*Path(work.root).rglob("*")}
     monkeypatch.setattr(LocalBackend, "is_writable", False)
-    rows, count = work.scratch(engine.spark.range(0, 7, 1, 1))
+    few = engine.spark.range(0, 7, 1, 1)  # whose rows would stay in memory
+    rows, count = work.scratch(few.selectExpr("id", "soundex(string(id)) AS of_a_server"))
     assert rows.count() == count == 7
     assert {*Path(work.root).rglob("*")} == before
     assert list((tmp_path / "cache").iterdir())
