@@ -192,3 +192,33 @@ def test_a_selector_is_made_once() -> None:
 
 def test_a_page_without_elements() -> None:
     assert found("p, a", "") == []
+
+
+@pytest.mark.parametrize(
+    ("css", "chains"),
+    [
+        ("p", [[("", "p")]]),
+        ("p.a#b[c='d e']", [[("", "p.a#b[c='d e']")]]),
+        (" p  q > r+s ~ t ", [[("", "p"), (" ", "q"), (">", "r"), ("+", "s"), ("~", "t")]]),
+        ("p,q r", [[("", "p")], [("", "q"), (" ", "r")]]),
+        ("p:is(.a, .b) q", [[("", "p:is(.a, .b)"), (" ", "q")]]),
+        (":not(.a),p", [[("", ":not(.a)")], [("", "p")]]),
+        ("p:nth-child(2n + 1)>q", [[("", "p:nth-child(2n + 1)"), (">", "q")]]),
+    ],
+)
+def test_compounds_and_combinators(css: str, chains: list[list[tuple[str, str]]]) -> None:
+    assert Selector.parse(css).chains == tuple(tuple(map(tuple, chain)) for chain in chains)
+
+
+@pytest.mark.parametrize(
+    ("css", "compares"),
+    [
+        ("p:is(.a)", False),
+        ("p:first-child", False),
+        ("p:nth-child(2)", True),
+        ("p:first-of-type", True),
+        ("p:not(:nth-child(2))", True),
+    ],
+)
+def test_some_selectors_compare_siblings(css: str, compares: bool) -> None:
+    assert Selector.parse(css).compares is compares
