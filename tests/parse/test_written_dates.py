@@ -263,3 +263,11 @@ def test_any_text(text: str, language: str) -> None:
 )
 def test_labels(text: str, label: str | None) -> None:
     assert label_of(text) == label
+
+
+@pytest.mark.parametrize("language", ["am", "am-ET", "ti", "ti-ER"])
+def test_numbers_may_be_those_of_the_ethiopic_calendar(language: str) -> None:
+    assert found("13/5/2024", language) == []
+    assert found("13-5-2024", language) == []
+    assert found("13/5/2024", "fr") == [date(2024, 5, 13)]
+    assert found("2024-05-13", language) == [date(2024, 5, 13)]
