@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -36,7 +37,8 @@ def test_entries_of_a_sitemap_have_titles_and_dates() -> None:
     entries = (
         f"<url><loc>/1</loc>{news}</url>"
         f"<url><loc>/2</loc><lastmod>2024-06-01</lastmod>{news}</url>"
-        '<url><loc>/3</loc><xhtml:link rel="alternate" hreflang="de" href="/de"/></url>'
+        '<url><loc>/3</loc><xhtml:link rel="alternate" hreflang="de" href="/de"/>'
+        '<xhtml:a rel="alternate" hreflang="de" href="/no"/></url>'
     )
     assert parsed(f"{SITEMAP}{entries}</urlset>", media=False).links == (
         Link("https://e.org/1", "One", "entry", dated=MAY),
@@ -128,3 +130,11 @@ def test_the_first_lines_decide() -> None:
 @pytest.mark.parametrize(("mime", "body"), [("application/rdf+xml", "rdf"), ("text/xml", "rss")])
 def test_an_empty_feed_is_one_unless_it_is_rdf(mime: str, body: str) -> None:
     assert (parsed(f"<{body}><channel/></{body}>", mime).outcome == "listing") is (body == "rss")
+
+
+def test_a_json_feed_has_a_version_unless_it_is_announced() -> None:
+    body = json.dumps({"items": [{"url": "https://e.org/1"}]})
+    kind = "application/feed+json"
+    assert parsed(body, kind).outcome != "listing"
+    page = Page(URL, {"content-type": kind}, body.encode(), announced=True)
+    assert parse_page(page, Rules()).outcome == "listing"

@@ -286,6 +286,7 @@ def test_a_content_without_a_url_grants_nothing() -> None:
         b"<rsl><content url='/'>",
         b"<html><body>Not found</body></html>",
         b"<rss><channel/></rss>",
+        b"<feed><content url='/'><license/></content></feed>",
         b"<!DOCTYPE rsl [<!ENTITY a 'b'>]><rsl><content url='/'><license/></content></rsl>",
         b"<!DOCTYPE rsl SYSTEM 'http://x.test/x.dtd'><rsl><content url='/'/></rsl>",
         b"<rsl><content url='/'><license>&x;</license></content></rsl>",
