@@ -141,6 +141,7 @@ class TestPdf:
         packet = (
             "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='r'><rdf:Description "
             "xmp:CreateDate='2024-05-06T07:08:09+02:00' xmlns:xmp='x' xmlns:dc='d'>"
+            "<dc:language><rdf:Bag><rdf:li>fr</rdf:li></rdf:Bag></dc:language>"
             "<dc:title><rdf:Alt><rdf:li>From XMP</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq>"
             "<rdf:li>Ann</rdf:li><rdf:li>Bob</rdf:li></rdf:Seq></dc:creator></rdf:Description>"
             "</rdf:RDF></x:xmpmeta>"
@@ -149,6 +150,7 @@ class TestPdf:
             pdf(shown("text"), extra=[f"<< /Length {len(packet)} >> stream\n{packet}\nendstream"])
         )
         assert document.title == "From XMP"
+        assert document.language == "fr"
         assert document.authors == ("Ann", "Bob")
         assert document.published == DATE
 

@@ -114,11 +114,8 @@ def _read_metadata(document: pdfium.PdfDocument, draft: Draft) -> None:
     for key, name in _KEYS.items():
         if value := read_string(c.FPDF_GetMetaText, document, key.encode()).strip("\0 "):
             draft.metadata[name] = value
-    size = c.FPDFCatalog_GetLanguage(document, None, 0)
-    if 0 < size <= MAX_URL_BYTES:
-        buffer = (ctypes.c_ushort * (size // 2))()
-        c.FPDFCatalog_GetLanguage(document, buffer, size)
-        draft.metadata["language"] = _utf16(buffer)
+    if language := read_string(c.FPDFCatalog_GetLanguage, document):
+        draft.metadata["language"] = language
     for heading in _outline(document):
         draft.head(heading)
 
