@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,7 @@ from gossamer.index.format.document_builder import (
     MIN_YEAR,
     _host_domains,
     _year,
+    build_document,
     skip_known,
 )
 
@@ -37,3 +40,20 @@ def test_a_host_is_in_its_domains() -> None:
 def test_parts_that_a_text_or_another_part_repeats_are_left_out() -> None:
     parts = ["Roses", "roses", "", "Tulips", "Lilies"]
     assert [*skip_known(parts, ["tulips"])] == ["Roses", "Lilies"]
+
+
+def fields_of(text: str, language: str = "zh") -> dict[str, list[Any]]:
+    """The fields of the document of a page with this text."""
+    row = defaultdict[str, Any](lambda: None)
+    row |= dict.fromkeys(("title", "description", "inner_boilerplate", "boilerplate"), "")
+    row |= {"url": "http://a.example/", "host": "a.example", "text": text, "rank": 0.0}
+    row |= {"index_language": language, "language": language, "static_rank": 1.0, "fetched_ms": 0}
+    fields: dict[str, list[Any]] = build_document(row).to_dict()
+    return fields
+
+
+def test_chinese_characters_that_have_other_forms_are_found_as_they_are_written() -> None:
+    words, variants = fields_of("臺灣的麵")["exact_form"]
+    assert {*words.split()} >= {"台", "湾", "面"}
+    assert {*variants.split()} == {"臺", "灣", "麵"}
+    assert len(fields_of("plain words", "en")["exact_form"]) == 1

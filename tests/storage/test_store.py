@@ -402,3 +402,19 @@ def test_what_this_process_cannot_read_is_not_taken_for_damaged(
         assert told.value.remedy != RESTORE
     ((_, error),) = again.examine(again.listed("pages"))
     assert isinstance(error, StoreError)
+
+
+@pytest.mark.parametrize(
+    ("number", "is_damage"),
+    [(errno.EIO, True), (errno.EACCES, False), (errno.EMFILE, False), (errno.ENOMEM, False)],
+)
+def test_a_manifest_that_its_reader_cannot_open_is_not_damaged(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int, is_damage: bool
+) -> None:
+    def fail(path: str) -> bytes:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(store.backend, "read", fail)
+    with pytest.raises(StoreError) as refused:
+        store._read(1)
+    assert isinstance(refused.value, CorruptManifest) is is_damage
