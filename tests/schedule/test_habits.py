@@ -102,6 +102,7 @@ def test_a_host_whose_dates_were_true_is_believed_at_once(site: Site) -> Story:
     known = [place(site.host(), TRUTHFUL)]
     found = (yield first_round(site, NOW, known=known))[site.url(PAGE)]
     assert found["doubt"] > change_rates.SURE
+    assert math.exp(-change_rates.SURE) == pytest.approx(0.5)  # as likely as not
     assert found["next_fetch_ms"] == VISITED
     assert found["recall"] == change_rates.MOST_RECALL
 
