@@ -119,8 +119,9 @@ class Recording:
         """The tests that may notice a change of that line.
 
         Those that execute its statement; else, of constants and classes, those that execute the
-        statements that use them. None are known for other statements that no test of the recording
-        executes. The tests are in an order in which the first ones differ most.
+        statements that use them; of defaults, those that execute the function. None are known for
+        other statements that no test of the recording executes. The tests are in an order in which
+        the first ones differ most.
         """
         around = [
             (place, node)
@@ -131,9 +132,16 @@ class Recording:
             if found := self.tests_at([place]):
                 others = by_function(self._tests_behind_caches(source, place))
                 return list(dict.fromkeys([*self._various(found, place), *others]))
-            if found := self._users(node, path):
+            if found := self._users(node, path) or self._tests_inside(place, node):
                 return by_function(found)
         return []
+
+    def _tests_inside(self, place: Place, node: ast.stmt) -> list[RecordedTest]:
+        """The tests that execute any statement of a function, whose defaults may be changed."""
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return []
+        name = f"{place.function}.{node.name}".lstrip(".")
+        return self.tests_at(each for each in self.places if each[:2] == (place.path, name))
 
     def _tests_behind_caches(self, source: str, place: Place) -> list[RecordedTest]:
         """The tests of what calls the function of a place, if that is cached.

@@ -231,6 +231,18 @@ def test_tests_that_find_the_result_of_a_function_in_its_cache_execute_it(tmp_pa
     assert [test.id for test in found] == ["test_ends.py::first", "test_ends.py::next"]
 
 
+def test_tests_of_a_function_may_notice_another_default(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    places = [place for place, _ in statements(CACHED, "ends.py")]
+    numbers = {place.function: recording.number(place) for place in places}
+    recording.save_places()
+    marks = np.zeros(len(recording.places), bool)
+    marks[numbers["is_end"]] = True
+    recording.add("test_ends.py::test", 1, False, marks)
+    found = Recording(tmp_path).tests_of(CACHED, "ends.py", 12)  # the line with its name
+    assert [test.id for test in found] == ["test_ends.py::test"]
+
+
 def test_each_function_has_a_turn_before_a_second_case() -> None:
     tests = [
         RecordedTest(f"test.py::{name}", 1, False, n)
