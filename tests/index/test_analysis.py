@@ -14,6 +14,8 @@ from gossamer.index.format.analysis import (
 )
 from gossamer.index.format.page_keys import title_keys
 from gossamer.index.format.stemmers import LIGHT_STEMMERS
+from gossamer.search.query import Words
+from gossamer.search.query_units import parts_of
 
 
 @pytest.mark.parametrize(
@@ -166,3 +168,17 @@ def test_an_indonesian_word_loses_one_prefix(word: str, stem: str) -> None:
 def test_every_light_stemmer_is_tested() -> None:
     tested = test_light_stemmers_join_the_forms_of_a_word.pytestmark[0].args[1]  # type: ignore[attr-defined]
     assert {*LIGHT_STEMMERS} == {language for language, _ in tested}
+
+
+@pytest.mark.parametrize(
+    ("word", "terms"), [("मराठी", ["मराठी"]), ("हिन्दी", ["हिन", "दी"]), ("மொழி", ["மொழி"])]
+)
+def test_words_with_marks_are_words_in_a_language_without(word: str, terms: list[str]) -> None:
+    """Its tokenizer ends words at marks that join letters (virama)."""
+    text, english = f"a word, {word}, of another script", analyzer_for("en")
+    (at,) = (span for term, span in english.words(text) if term == terms[0])
+    assert text[slice(*at)] == word
+    assert [term for term, span in english.words(text) if span == at] == terms
+    assert english.terms.analyze(word) == terms
+    assert all(english.spans(text, {term}, "ab") == [at] for term in terms)
+    assert len(parts_of(Words(word), english)) == 1

@@ -6,10 +6,16 @@ UAX #29, and the exemplar characters and digits of CLDR say what is the same; th
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from gossamer.index.format.unspaced import UNSPACED
 from gossamer.search.searcher import Searcher
 from tests.support.small_index import crawl, put_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGES: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     # name: language, text of the page, queries that find it, queries that do not
@@ -376,6 +382,25 @@ def test_a_query_finds_a_page(
     results = searchers[index_of(page)].search(query, verbatim=True, limit=MOST_FOUND)
     assert results.whole < MOST_FOUND
     assert (url_of(page) in [hit.url for hit in results.hits[: results.whole]]) is found
+
+
+def test_words_of_any_script_are_found_on_pages_in_english(tmp_path: Path) -> None:
+    """Runs without spaces may lack pairs there, which have marks that end a word in English."""
+    work = crawl(tmp_path)
+    rows = [
+        {"url": url_of(page), "text": text, "language": "en"}
+        for page, (_, text, *_) in PAGES.items()
+    ]
+    put_index(work, rows, shards=1)
+    searcher = Searcher.open(work)
+    missing = []
+    for page, (_, text, *_) in PAGES.items():
+        for word in text.split()[:2]:
+            results = searcher.search(word, verbatim=True, limit=len(PAGES))
+            hits = results.hits if UNSPACED.search(word) else results.hits[: results.whole]
+            if url_of(page) not in [hit.url for hit in hits]:
+                missing.append((page, word))
+    assert not missing
 
 
 FORMS = [

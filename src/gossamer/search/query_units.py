@@ -152,6 +152,8 @@ def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
     mixed = not all(is_unspaced(term) for term, _ in found)
     runs: list[_Run] = []
     for term, (start, end) in found:
+        if runs and runs[-1].end == end:  # another term of the same word
+            continue
         kind = _script_kind(term, text[start]) if mixed else _UNSPACED
         if kind != _SPACED and runs and runs[-1].kind == kind and runs[-1].end == start:
             runs[-1] = runs[-1]._replace(end=end)

@@ -36,8 +36,8 @@ from gossamer.index.format.normalization import Aligned, normalize
 from gossamer.index.format.stemmers import LIGHT_STEMMERS
 from gossamer.index.format.unspaced import (
     SPLIT,
-    UNSPACED,
     UNSPACED_CLASS,
+    has_marks,
     pair_spans,
     spaced,
     split_runs,
@@ -191,6 +191,7 @@ class Analyzer:
         self._content_words = Terms(build(tokenizer, [lower, *query_stop]), words)
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
+        self._terms_in = lru_cache(MAX_KEPT)(self._terms_of_word)
         self._stem = lru_cache(MAX_KEPT)(self._stem_word)
         self._unaccented_stem = lru_cache(MAX_KEPT)(self._stem_without_accents)
         self._unaccented = Stems(self._unaccented_form)
@@ -232,17 +233,16 @@ class Analyzer:
     def words(self, text: str) -> list[tuple[str, Span]]:
         """The terms of a text, each with its span.
 
-        Runs of scripts without spaces are split in any language (`exact_form.split_unspaced`).
+        Runs of scripts without spaces are split in any language (`exact_form.split_unspaced`). A
+        word with marks, as of Hindi, has several terms if the language's own words have none.
         """
         aligned = Aligned(text)
-        if self.splits_unspaced:
-            matches: Iterable[re.Match[str]] = word_spans(aligned.text)
-        elif aligned.text.isascii() or not UNSPACED.search(aligned.text):
-            matches = _beginning_with("").finditer(aligned.text)
-        else:
-            matches = word_spans(aligned.text)
-        found = ((self._stem(match[0]), match.span()) for match in matches)
-        return [(term, aligned.span(*span)) for term, span in found if term]
+        return [
+            (term, span)
+            for match in word_spans(aligned.text)
+            for span in [aligned.span(*match.span())]
+            for term in self._terms_in(match[0])
+        ]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
         """The spans of these terms in a text, and of words in CamelCase with one of them.
@@ -250,16 +250,17 @@ class Analyzer:
         `initials`: ASCII letters and digits; words that begin with any other ASCII character may be
         skipped. Pairs of characters that overlap are one span.
         """
-        stem, unaccented = self._stem, self._unaccented_stem
+        stem = self._stem
         aligned = Aligned(text)
-        if self.splits_unspaced:
+        if self.splits_unspaced or has_marks(aligned.text):
             matches: Iterable[re.Match[str]] = word_spans(aligned.text)
         else:
             matches = _beginning_with(initials).finditer(aligned.text)
         spans = [
             aligned.span(*match.span())
             for match in matches
-            if stem(word := match[0]) in terms or (not word.isascii() and unaccented(word) in terms)
+            if stem(word := match[0]) in terms
+            or (not word.isascii() and self._has_any(word, terms))
         ]
         if not text.isascii() and (aligned.text != text or SPLIT.search(aligned.text)):
             pairs = [aligned.span(*span) for span in pair_spans(aligned.text, terms)]
@@ -275,12 +276,19 @@ class Analyzer:
             spans = list(merge_spans(sorted([*spans, *apart])))
         return sorted({*spans, *joined}) if joined else spans
 
+    def _has_any(self, word: str, terms: Container[str]) -> bool:
+        found = (*self._terms_in(word), self._unaccented_stem(word))
+        return any(term in terms for term in found)
+
     def _terms_of(self, typed: str) -> tuple[str, ...]:
         """The terms of a word or phrase that was typed."""
         return tuple(self.terms.analyze(typed))
 
+    def _terms_of_word(self, word: str) -> tuple[str, ...]:
+        return tuple(self.terms.analyze(word))
+
     def _stem_word(self, word: str) -> str:
-        return "".join(self.terms.analyze(word))
+        return "".join(self._terms_in(word))
 
     def _stem_without_accents(self, word: str) -> str:
         """The term that a word also has in an index; "" if it has one only."""

@@ -53,6 +53,8 @@ _CLUSTER = rf"[{_LETTERS}](?:[{_STACKED}][{_STACKABLE}]|[{_MARKS}])*"
 _CLUSTERS = re.compile(_CLUSTER)
 _RUNS = re.compile(rf"[{_LETTERS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
+_SPACED = (*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xFB00, 0x10000))
+"""Codes among which all scripts with spaces are, but ASCII and those beyond the BMP."""
 MAX_KEPT = 20_000
 
 
@@ -91,6 +93,11 @@ def is_pair(term: str) -> bool:
 def is_ideographic_pair(term: str) -> bool:
     """Whether a term is two neighbouring kana or ideographs."""
     return term >= FIRST_IDEOGRAPHIC and is_pair(term)
+
+
+def has_marks(text: str) -> bool:
+    r"""Whether words of a text have marks that `\w` is without, such as the vowels of Hindi."""
+    return not text.isascii() and _word_marks().search(text) is not None
 
 
 def words_of(text: str) -> Sequence[str]:
@@ -142,6 +149,12 @@ def _word() -> re.Pattern[str]:
 
 
 @cache
+def _word_marks() -> re.Pattern[str]:
+    chars = (char for char in map(chr, _SPACED) if unicodedata.category(char)[0] == "M")
+    return re.compile(f"[{''.join(char for char in chars if not UNSPACED.match(char))}]")
+
+
+@cache
 def _word_or_run() -> re.Pattern[str]:
     return re.compile(f"[{_word_class()}]+|[{_LETTERS}]+")
 
@@ -178,7 +191,7 @@ def _word_class() -> str:
     """
     ranges = [f"0-9A-Za-z{HANGUL_CLASS}\U00010000-\U0001ffff"]
     begin = 0
-    for code in (*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xFB00, 0x10000)):
+    for code in _SPACED:
         char = chr(code)
         if not (char.isalnum() or unicodedata.category(char)[0] == "M") or UNSPACED.match(char):
             begin = 0
