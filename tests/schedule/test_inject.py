@@ -204,6 +204,7 @@ def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:
         "seed",
     )
     assert (page["depth"], page["cash"], page["next_fetch_ms"]) == (0, opic.UNIT, 0)
+    assert page["interval_s"] == work.config.update.interval_days * 24 * 3_600
 
 
 def test_a_seed_has_the_spelling_in_which_it_was_given(work: Workspace) -> None:
