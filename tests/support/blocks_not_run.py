@@ -11,7 +11,7 @@ _HTTP = "a request to the server: tests/serve/"
 
 BLOCKS = {
     "README.md: make demo          # crawl a small web on this ma": _MAKE,
-    "README.md: A web of 150 hosts, 31 manuals of this machine, a": _OUTPUT,
+    "README.md: A web of 150 hosts, 40 manuals of this machine, a": _OUTPUT,
     "CONTRIBUTING.md: make setup     # create .venv with gossamer": _MAKE,
     "CONTRIBUTING.md: make wheels-test     # install each wheel i": _MAKE,
     "docs/choosing.md: allow  prefix    https://example.org/tags/": _RULES,
