@@ -191,7 +191,6 @@ class Analyzer:
         self._content_words = Terms(build(tokenizer, [lower, *query_stop]), words)
         self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
-        self._terms_in = lru_cache(MAX_KEPT)(self._terms_of_word)
         self._stem = lru_cache(MAX_KEPT)(self._stem_word)
         self._unaccented_stem = lru_cache(MAX_KEPT)(self._stem_without_accents)
         self._unaccented = Stems(self._unaccented_form)
@@ -241,7 +240,7 @@ class Analyzer:
             (term, span)
             for match in word_spans(aligned.text)
             for span in [aligned.span(*match.span())]
-            for term in self._terms_in(match[0])
+            for term in self.terms_of(match[0])
         ]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
@@ -252,16 +251,10 @@ class Analyzer:
         """
         stem = self._stem
         aligned = Aligned(text)
-        if self.splits_unspaced or has_marks(aligned.text):
-            matches: Iterable[re.Match[str]] = word_spans(aligned.text)
+        if not self.splits_unspaced and has_marks(aligned.text):
+            spans = [span for term, span in self.words(text) if term in terms]
         else:
-            matches = _beginning_with(initials).finditer(aligned.text)
-        spans = [
-            aligned.span(*match.span())
-            for match in matches
-            if stem(word := match[0]) in terms
-            or (not word.isascii() and self._has_any(word, terms))
-        ]
+            spans = self._spans_of_words(aligned, terms, initials)
         if not text.isascii() and (aligned.text != text or SPLIT.search(aligned.text)):
             pairs = [aligned.span(*span) for span in pair_spans(aligned.text, terms)]
             spans = list(merge_spans(sorted([*spans, *pairs])))
@@ -276,19 +269,24 @@ class Analyzer:
             spans = list(merge_spans(sorted([*spans, *apart])))
         return sorted({*spans, *joined}) if joined else spans
 
-    def _has_any(self, word: str, terms: Container[str]) -> bool:
-        found = (*self._terms_in(word), self._unaccented_stem(word))
-        return any(term in terms for term in found)
+    def _spans_of_words(self, aligned: Aligned, terms: Container[str], initials: str) -> list[Span]:
+        stem, unaccented = self._stem, self._unaccented_stem
+        if self.splits_unspaced:
+            matches: Iterable[re.Match[str]] = word_spans(aligned.text)
+        else:
+            matches = _beginning_with(initials).finditer(aligned.text)
+        return [
+            aligned.span(*match.span())
+            for match in matches
+            if stem(word := match[0]) in terms or (not word.isascii() and unaccented(word) in terms)
+        ]
 
     def _terms_of(self, typed: str) -> tuple[str, ...]:
         """The terms of a word or phrase that was typed."""
         return tuple(self.terms.analyze(typed))
 
-    def _terms_of_word(self, word: str) -> tuple[str, ...]:
-        return tuple(self.terms.analyze(word))
-
     def _stem_word(self, word: str) -> str:
-        return "".join(self._terms_in(word))
+        return "".join(self.terms_of(word))
 
     def _stem_without_accents(self, word: str) -> str:
         """The term that a word also has in an index; "" if it has one only."""

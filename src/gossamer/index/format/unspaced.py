@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ _CLUSTER = rf"[{_LETTERS}](?:[{_STACKED}][{_STACKABLE}]|[{_MARKS}])*"
 _CLUSTERS = re.compile(_CLUSTER)
 _RUNS = re.compile(rf"[{_LETTERS}]{{2,}}|[{HANGUL_CLASS}]{{2,}}")
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
-_SPACED = (*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xFB00, 0x10000))
+_SPACED = (range(0x80, 0x3400), range(0xA000, 0xAC00), range(0xFB00, 0x10000))
 """Codes among which all scripts with spaces are, but ASCII and those beyond the BMP."""
 MAX_KEPT = 20_000
 
@@ -150,8 +150,8 @@ def _word() -> re.Pattern[str]:
 
 @cache
 def _word_marks() -> re.Pattern[str]:
-    chars = (char for char in map(chr, _SPACED) if unicodedata.category(char)[0] == "M")
-    return re.compile(f"[{''.join(char for char in chars if not UNSPACED.match(char))}]")
+    marks = (c for c in map(chr, chain(*_SPACED)) if unicodedata.category(c)[0] == "M")
+    return re.compile(f"[{''.join(mark for mark in marks if not UNSPACED.match(mark))}]")
 
 
 @cache
@@ -191,7 +191,7 @@ def _word_class() -> str:
     """
     ranges = [f"0-9A-Za-z{HANGUL_CLASS}\U00010000-\U0001ffff"]
     begin = 0
-    for code in _SPACED:
+    for code in chain(*_SPACED):
         char = chr(code)
         if not (char.isalnum() or unicodedata.category(char)[0] == "M") or UNSPACED.match(char):
             begin = 0
