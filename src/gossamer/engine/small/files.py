@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from gossamer.engine.small import keys
 from gossamer.engine.small.frames import Column, Deferred, Frame, one_array
-from gossamer.engine.small.limits import MOST_BYTES, Unsupported, check_rows
+from gossamer.engine.small.limits import Unsupported, check_bytes, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,9 +47,7 @@ def read_files(paths: Sequence[str], schema: pa.Schema) -> Frame:
         raise Unsupported("a file on object storage")
     with _reading():
         files = [_File(path, is_kept_open=n < KEPT_OPEN) for n, path in enumerate(paths)]
-        size = sum(file.size for file in files)
-        if size > MOST_BYTES:
-            raise Unsupported(f"{size} bytes")
+        check_bytes(sum(file.size for file in files))
         rows = 0
         for file in files:
             rows = check_rows(rows + file.footer.rows)

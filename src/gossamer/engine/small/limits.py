@@ -19,3 +19,8 @@ def check_rows(count: int) -> int:
     if count > MOST_ROWS:
         raise Unsupported(f"{count} rows")
     return count
+
+
+def check_bytes(count: int) -> None:
+    if count > MOST_BYTES:
+        raise Unsupported(f"{count} bytes")
