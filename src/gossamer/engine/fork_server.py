@@ -260,7 +260,7 @@ class _Children:
 
         Requests come first, so no descriptor gets the number of one that another event is about.
         """
-        if sys.platform != "linux":
+        if sys.platform != "linux":  # for mypy: others never start this server
             raise NotImplementedError
         while True:
             for descriptor, _ in self._events.poll():
@@ -277,7 +277,7 @@ class _Children:
                     signal.pidfd_send_signal(child.pidfd, signal.SIGKILL)
 
     def _fork(self) -> bool:
-        if sys.platform != "linux":
+        if sys.platform != "linux":  # for mypy, as above
             raise NotImplementedError
         word, given, _, _ = socket.recv_fds(self._requests, 1, MAX_DESCRIPTORS, _CLOEXEC)
         if not word:
