@@ -57,22 +57,23 @@ def _units_of_word(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
     """The units of a word.
 
     A run of a script without spaces is a text, not a word, so each two neighbouring characters are
-    a unit. So are those of a Korean word, which has particles; where the language takes it for one
-    word, its pairs are other spellings (`split_units`).
+    a unit. So are those of a Korean word, which has particles. A language that takes a run for one
+    word, or for several where it has marks, has these as a phrase, and pairs as other spellings
+    (`split_units`).
     """
     units: list[Unit] = []
     for part in parts_of(word, analyzer):
         terms = analyzer.terms_of(part.text)[:MAX_TERMS]
-        if not part.exact and (pairs := _pairs(terms, korean=analyzer.splits_unspaced)):
+        if analyzer.splits_unspaced and not part.exact and (pairs := _pairs(terms)):
             units += [(pair,) for pair in pairs]
         elif terms:
             units.append(terms)
     return tuple(units)
 
 
-def _pairs(terms: Unit, *, korean: bool) -> Sequence[str]:
+def _pairs(terms: Unit) -> Sequence[str]:
     """Each two neighbouring characters of a run, as terms; none of other words."""
-    if korean and len(terms) == 1 and is_korean(terms[0]) and len(terms[0]) > 1:
+    if len(terms) == 1 and is_korean(terms[0]) and len(terms[0]) > 1:
         terms = tuple(terms[0])
     elif not all(map(is_unspaced, terms)):
         return ()
