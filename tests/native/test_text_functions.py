@@ -173,7 +173,19 @@ def test_groups_of_digits(text: str) -> None:
 
 
 @compiled_only
-@pytest.mark.parametrize("name", ["space_words", "pair_clusters", "special_characters"])
+@given(st.text("aé馬马一\uffff\U00020000\U0010ffff") | st.text())
+def test_marked_characters(text: str) -> None:
+    marks = bytearray(0x10000)
+    marks[ord("é")], marks[ord("马")], marks[0xFFFF] = 1, 2, 255
+    found = both("marked_characters", text, bytes(marks))
+    assert found == "".join(dict.fromkeys(c for c in text if c in "é马\uffff" or c > "\uffff"))
+
+
+WITH_CLASSES = ["space_words", "pair_clusters", "special_characters", "marked_characters"]
+
+
+@compiled_only
+@pytest.mark.parametrize("name", WITH_CLASSES)
 @pytest.mark.parametrize("arguments", [(), ("a",), ("a", b""), (b"a", bytes(0x10000)), ("a", "b")])
 def test_tables_of_other_sizes_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match="a text, and bytes for each class"):

@@ -26,7 +26,7 @@ from gossamer.index.format.han_variants import (
 from gossamer.native import native_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
 _INVISIBLE = (
@@ -217,7 +217,8 @@ def normalize_composed(text: str) -> str:
     text = _replace(text, chars & tables.after.keys(), tables.after)
     if HAN.search(found):
         variants = replaced_variants()
-        text = _replace(text, {*found} & variants.keys(), variants)
+        replaced = {*marked_characters(found, _marks_of_replaced())} & variants.keys()
+        text = _replace(text, replaced, variants)
     text = _apply_context_rules(text, chars)
     if not chars.isdisjoint(tables.emoji):
         text = _EMOJI_FOUND.sub(_emoji_word, text)
@@ -231,7 +232,7 @@ def variant_forms(text: str) -> frozenset[str]:
     """
     if text.isascii() or not HAN.search(found := special_characters(text, _classes())):
         return frozenset()
-    return characters_with_variants() & {*found}
+    return characters_with_variants() & {*marked_characters(found, _marks_of_variants())}
 
 
 def _replace(text: str, chars: AbstractSet[str], by: Mapping[str, str]) -> str:
@@ -250,15 +251,40 @@ def special_characters(text: str, classes: bytes) -> str:  # noqa: ARG001  # of 
     return "".join(dict.fromkeys(_FOUND.findall(text)))
 
 
+@native_text
+def marked_characters(text: str, marks: bytes) -> str:
+    """The different characters of a text that are marked, and those beyond the first plane.
+
+    In a Chinese text they are a few of some hundred, of each of which Python would make an object.
+    """
+    marked = (char for char in text if ord(char) >= len(marks) or marks[ord(char)])
+    return "".join(dict.fromkeys(marked))
+
+
 @cache
 def _classes() -> bytes:
     """By character of the first plane, special ones 1, letters of `_JOINED` 2."""
-    classes = bytearray(0x10000)
-    for value, members in ((1, _SPECIAL + _EMOJI + HAN_CLASS), (2, _JOINED)):
-        for char in _members(members):
-            if ord(char) < len(classes):
-                classes[ord(char)] |= value
-    return bytes(classes)
+    special, joined = _marks(_members(_SPECIAL + _EMOJI + HAN_CLASS)), _marks(_members(_JOINED))
+    return bytes(one + 2 * two for one, two in zip(special, joined, strict=True))
+
+
+@cache
+def _marks_of_variants() -> bytes:
+    return _marks(characters_with_variants())
+
+
+@cache
+def _marks_of_replaced() -> bytes:
+    return _marks(replaced_variants())
+
+
+def _marks(members: Iterable[str]) -> bytes:
+    """By character of the first plane, 1 for members."""
+    marks = bytearray(0x10000)
+    for char in members:
+        if ord(char) < len(marks):
+            marks[ord(char)] = 1
+    return bytes(marks)
 
 
 def _apply_context_rules(text: str, chars: set[str]) -> str:

@@ -11,6 +11,7 @@ static PyMethodDef methods[] = {
     {"pair_clusters", (PyCFunction)(void (*)(void))pair_clusters, METH_FASTCALL, NULL},
     {"words_beyond_ascii", words_beyond_ascii, METH_O, NULL},
     {"special_characters", (PyCFunction)(void (*)(void))special_characters, METH_FASTCALL, NULL},
+    {"marked_characters", (PyCFunction)(void (*)(void))marked_characters, METH_FASTCALL, NULL},
     {"translate", (PyCFunction)(void (*)(void))translate, METH_FASTCALL, NULL},
     {"hyphened_words", hyphened_words, METH_O, NULL},
     {"has_groups", has_groups, METH_O, NULL},

@@ -57,26 +57,37 @@ static inline bool make_room(Written *to, Py_ssize_t more)
     return true;
 }
 
-/* The different special characters of a text, of which those of a call are marked in `seen`. */
-static PyObject *different(PyObject *text, const unsigned char *classes, unsigned char *seen)
+/* Characters that are written once each; those of a text have a bit in `seen`. */
+typedef struct {
+    Written found;
+    unsigned char *seen;
+} Different;
+
+static inline bool begin(Different *to, PyObject *text)
 {
-    int kind = PyUnicode_KIND(text);
-    const void *data = PyUnicode_DATA(text);
-    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
-    Written found = {NULL, 0, 0};
-    bool is_done = true;
-    for (Py_ssize_t at = 0; is_done && at < size; at++) {
-        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
-        if (!is_special(kind, data, size, at, classes) || seen[letter >> 3] >> (letter & 7) & 1)
-            continue;
-        seen[letter >> 3] |= (unsigned char)(1 << (letter & 7));
-        is_done = make_room(&found, 1);
-        if (is_done)
-            found.data[found.length++] = letter;
-    }
-    PyObject *result =
-        is_done ? PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, found.data, found.length) : NULL;
-    PyMem_Free(found.data);
+    to->found = (Written){NULL, 0, 0};
+    to->seen = PyMem_Calloc(PyUnicode_MAX_CHAR_VALUE(text) / 8 + 1, 1);
+    return to->seen != NULL || PyErr_NoMemory() != NULL;
+}
+
+static inline bool add_once(Different *to, Py_UCS4 letter)
+{
+    if (to->seen[letter >> 3] >> (letter & 7) & 1)
+        return true;
+    to->seen[letter >> 3] |= (unsigned char)(1 << (letter & 7));
+    if (!make_room(&to->found, 1))
+        return false;
+    to->found.data[to->found.length++] = letter;
+    return true;
+}
+
+static PyObject *end(Different *to, bool is_done)
+{
+    PyObject *result = is_done ? PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, to->found.data,
+                                                           to->found.length)
+                               : NULL;
+    PyMem_Free(to->found.data);
+    PyMem_Free(to->seen);
     return result;
 }
 
@@ -89,33 +100,58 @@ static inline bool has_special(int kind, const void *data, Py_ssize_t size,
     return false;
 }
 
+static bool takes_classes(PyObject *const *given, Py_ssize_t count)
+{
+    if (count == 2 && PyUnicode_Check(given[0]) && PyBytes_Check(given[1]) &&
+        PyBytes_GET_SIZE(given[1]) == (Py_ssize_t)PLANE)
+        return true;
+    PyErr_SetString(PyExc_TypeError, "a text, and bytes for each class");
+    return false;
+}
+
 /* special_characters(text, classes): a class of each character of the first plane. */
 PyObject *special_characters(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
     (void)module;
-    if (count != 2 || !PyUnicode_Check(given[0]) || !PyBytes_Check(given[1]) ||
-        PyBytes_GET_SIZE(given[1]) != (Py_ssize_t)PLANE) {
-        PyErr_SetString(PyExc_TypeError, "a text, and bytes for each class");
+    if (!takes_classes(given, count))
         return NULL;
-    }
+    int kind = PyUnicode_KIND(given[0]);
     const void *data = PyUnicode_DATA(given[0]);
     Py_ssize_t size = PyUnicode_GET_LENGTH(given[0]);
     const unsigned char *classes = (const unsigned char *)PyBytes_AS_STRING(given[1]);
     bool is_found;
-    if (PyUnicode_KIND(given[0]) == PyUnicode_1BYTE_KIND)
+    if (kind == PyUnicode_1BYTE_KIND)
         is_found = has_special(PyUnicode_1BYTE_KIND, data, size, classes);
-    else if (PyUnicode_KIND(given[0]) == PyUnicode_2BYTE_KIND)
+    else if (kind == PyUnicode_2BYTE_KIND)
         is_found = has_special(PyUnicode_2BYTE_KIND, data, size, classes);
     else
         is_found = has_special(PyUnicode_4BYTE_KIND, data, size, classes);
     if (!is_found)
         return PyUnicode_New(0, 0);
-    unsigned char *seen = PyMem_Calloc(0x110000 / 8, 1);
-    if (seen == NULL)
-        return PyErr_NoMemory();
-    PyObject *result = different(given[0], classes, seen);
-    PyMem_Free(seen);
-    return result;
+    Different to;
+    bool is_done = begin(&to, given[0]);
+    for (Py_ssize_t at = 0; is_done && at < size; at++)
+        if (is_special(kind, data, size, at, classes))
+            is_done = add_once(&to, PyUnicode_READ(kind, data, at));
+    return end(&to, is_done);
+}
+
+/* marked_characters(text, marks): a mark of each character of the first plane, 0 or another. */
+PyObject *marked_characters(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+    (void)module;
+    if (!takes_classes(given, count))
+        return NULL;
+    int kind = PyUnicode_KIND(given[0]);
+    const void *data = PyUnicode_DATA(given[0]);
+    Py_ssize_t size = PyUnicode_GET_LENGTH(given[0]);
+    const unsigned char *marks = (const unsigned char *)PyBytes_AS_STRING(given[1]);
+    Different to;
+    bool is_done = begin(&to, given[0]);
+    for (Py_ssize_t at = 0; is_done && at < size; at++)
+        if (class_of(marks, PyUnicode_READ(kind, data, at)))
+            is_done = add_once(&to, PyUnicode_READ(kind, data, at));
+    return end(&to, is_done);
 }
 
 /* Write what a table has for a character, or the character. */

@@ -15,6 +15,7 @@ PyObject *space_words(PyObject *module, PyObject *const *given, Py_ssize_t count
 PyObject *pair_clusters(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *words_beyond_ascii(PyObject *module, PyObject *text);
 PyObject *special_characters(PyObject *module, PyObject *const *given, Py_ssize_t count);
+PyObject *marked_characters(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *translate(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *hyphened_words(PyObject *module, PyObject *text);
 PyObject *has_groups(PyObject *module, PyObject *text);
