@@ -12,6 +12,8 @@ from selectolax.lexbor import LexborHTMLParser
 from gossamer.parse.html.jsonld import MAX_CHARS, MAX_MENDED_CHARS, MAX_THINGS, read_jsonld
 from gossamer.parse.html.microdata import MAX_NODES, read_microdata
 from gossamer.parse.html.schema_org import Nodes
+from gossamer.parse.page_parsing import parse_page
+from gossamer.parse.parsed_page import Page, Rules
 
 HERE = "https://example.org/news/1"
 
@@ -278,6 +280,16 @@ def test_microdata_nests() -> None:
 def test_values_of_microdata(element: str, value: str) -> None:
     [thing] = microdata(element)
     assert list(thing.values()) == [[value]]
+
+
+@pytest.mark.parametrize("attribute", ["itemprop", "ITEMPROP", "itemProp"])
+@pytest.mark.parametrize("byline", ["Ann Lee", "Ánn Lee", "Ann Łee"])
+def test_names_of_attributes_have_no_case(attribute: str, byline: str) -> None:
+    markup = f"<title>T</title><p {attribute}=author>{byline}</p>"
+    for charset in ("utf-8", "utf-16", "iso-8859-4"):
+        headers = {"content-type": f"text/html; charset={charset}"}
+        page = Page(HERE, headers, markup.encode(charset, "xmlcharrefreplace"))
+        assert parse_page(page, Rules()).authors == (byline,)
 
 
 def test_dates_outside_of_items_count_where_they_agree() -> None:

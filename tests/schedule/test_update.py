@@ -326,11 +326,18 @@ def test_an_answer_without_a_new_body_may_bring_new_validators(site: Site) -> St
 
 
 @shared.story
-@pytest.mark.parametrize("sent", ["", "x-robots-tag: noindex"])
-def test_a_304_without_the_tag_of_the_page_makes_the_next_request_unconditional(
-    site: Site, sent: str
+@pytest.mark.parametrize(
+    ("header", "sent"),
+    [
+        ("x-robots-tag: noindex", ""),
+        ("x-robots-tag: noindex", "x-robots-tag: noindex"),
+        ('link: </l>; rel=license; type="Application/RSL+XML"', ""),
+    ],
+)
+def test_a_304_without_the_header_of_the_page_makes_the_next_request_unconditional(
+    site: Site, header: str, sent: str
 ) -> Story:
-    was = {"etag": "e", "headers": "x-robots-tag: noindex", "digest": "D"}
+    was = {"etag": "e", "headers": header, "digest": "D"}
     answer = {"outcome": "unchanged", "etag": "e", "headers": sent}
     found = (yield after(site, was, answer))[site.url()]
     assert found["etag"] == ("e" if sent else None)

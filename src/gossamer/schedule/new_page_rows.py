@@ -290,7 +290,7 @@ def _stored_contents(stored: Column) -> dict[str, Column]:
 
 
 def _contains(column: str, text: str) -> Column:
-    return F.coalesce(F.col(column).contains(text), F.lit(False))
+    return F.coalesce(F.lower(column).contains(text), F.lit(False))
 
 
 def _is_announced_late() -> Column:
