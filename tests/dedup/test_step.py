@@ -269,6 +269,16 @@ def test_texts_that_were_compared_are_not_read_again(compared: Workspace) -> Non
     assert standing_after(compared) == found
 
 
+def test_a_text_that_another_page_has_is_not_new(compared: Workspace) -> None:
+    copy = document("http://copy.example/", prose(2))
+    store(compared, [copy], 2)
+    found = standing_after(compared)
+    counts = counts_of(compared)
+    assert (counts["new_texts"], counts["candidates"], counts["compared_pairs"]) == (0, 0, 0)
+    both = [found[each["url"]]["disposition"] for each in (copy, LONE)]
+    assert both.count("indexed") == 1
+
+
 def test_a_harvest_without_changes_compares_nothing(compared: Workspace) -> None:
     found = standing(compared)
     assert standing_after(compared) == found

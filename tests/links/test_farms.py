@@ -215,6 +215,7 @@ def test_hosts_that_exchange_nearly_all_their_links(examined: Examined) -> None:
     }
     row = rows["b.example", "exchange"]
     assert (row["links"], row["of_links"], row["supporters"]) == (100, 101, 1)
+    assert row["members"] == 2
     assert row["factor"] == farms.EXCHANGE_FACTOR
 
 

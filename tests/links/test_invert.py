@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from gossamer.config import HistoryConfig
-from gossamer.links import invert
+from gossamer.links import current_links, invert
 from gossamer.state.lookup import Lookup
 from gossamer.upkeep import compaction
 from tests.support.site_histories import Site, inlinks, layers, page
@@ -97,8 +97,27 @@ def test_a_page_that_loses_its_last_link_has_none(work: Workspace) -> None:
     put(work, 2, {0: {}})
     invert.run(work)
     assert inlinks(work) == {page(6): (1, [(page(1), "b")])}
-    row = next(Lookup(work).rows("inlinks", "dst", page(5), ["count", "sources"]))
-    assert (row["count"], row["sources"]) == (0, [])
+    row = next(Lookup(work).rows("inlinks", "dst", page(5), ["count", "sources", "domains"]))
+    assert (row["count"], row["sources"], row["domains"]) == (0, [], 0)
+
+
+def test_links_that_a_row_holds_are_not_read_again(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither if the row holds all links of its page, nor if it has enough of them left."""
+    put(work, 1, {src: {9: str(src), 8: str(src)} for src in range(2)})
+    put(work, 2, {src: {9: str(src)} for src in range(2, 6)})
+    monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    monkeypatch.setattr(invert, "RESERVE", 2)
+    invert.run(work)
+    held = Lookup(work).rows("inlinks", "dst", page(9), ["sources", "further"])
+    sources = [each["src"] for row in held for name in row for each in row[name]]
+    monkeypatch.delattr(current_links, "votes_for")
+    put(work, 3, {6: {8: "6"}, int(sources[0].rpartition("/")[2]): {}})
+    invert.run(work)
+    (count, listed), (whole, _) = (inlinks(work)[page(n)] for n in (9, 8))
+    assert (count, [src for src, _ in listed]) == (5, sources[1:3])
+    assert whole in (2, 3)
 
 
 def test_a_listed_page_that_goes_is_replaced_by_one_that_was_not_listed(

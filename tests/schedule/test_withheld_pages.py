@@ -223,7 +223,9 @@ def test_what_the_owner_refuses_is_neither_drawn_nor_released(site: Site) -> Sto
     }
     drawn = waiting(pages, site)
     assert set(drawn) < set(tags(site))
+    assert "fallen_rules" not in site.work.store.manifest.history[-1].counts
     pages = yield round_of(site, drawn)
+    assert site.work.store.manifest.history[-1].counts["fallen_rules"] == 1
     assert [each.source for each in stored_rules.read_rules(site.work)] == ["owner"]
     assert statuses(pages, secret) == {("excluded", "filtered")}
     assert statuses(pages, set(tags(site)) - set(drawn)) == {("unfetched", None)}

@@ -191,7 +191,8 @@ def visit_columns(
     whole_day = before_ms.isNotNull() & (told_ms % DAY_MS == 0)
     until_ms = F.when(whole_day, told_ms + DAY_MS).otherwise(told_ms)
     is_late = answered & (told_ms > F.col("r_asked_ms"))
-    is_told, is_dated = told_ms.isNotNull(), F.coalesce(before_ms, told_ms).isNotNull()
+    is_told = told_ms.isNotNull()
+    is_dated = is_told | before_ms.isNotNull()
     recall = F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL))
     listed_for_ms = F.greatest(now_ms - F.col("listed_ms"), F.lit(0))
     return {
