@@ -224,6 +224,17 @@ def test_networks_that_come_and_go_are_noticed() -> None:
     assert not networks.allows("5.9.8.1")
 
 
+def test_addresses_of_a_host_of_our_own_are_allowed_although_they_were_refused_before() -> None:
+    networks = Networks()
+    assert not networks.allows("10.0.0.1")
+    networks.admit(["10.0.0.1", "10.0.0.2"])
+    assert networks.allows("10.0.0.1")
+    assert not networks.allows("10.0.0.3")
+    networks.admit(["10.0.0.3"])
+    assert networks.allows("10.0.0.2")
+    assert networks.allows("10.0.0.3")
+
+
 @pytest.mark.parametrize(
     ("address", "netmask", "network"),
     [

@@ -167,10 +167,8 @@ def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
 
 def address_of(answer: ResponseRow, stored: StoredResponse) -> str | None:
     """Return the IP address of a page's host; None if the record is of an equal page elsewhere."""
-    address = stored.fields.get("warc-ip-address")
-    if address is None or host_of(stored.fields.get("warc-target-uri", "")) != answer.host:
-        return None
-    return address
+    address, target = (stored.fields.get(n) for n in ("warc-ip-address", "warc-target-uri"))
+    return address if target is not None and host_of(target) == answer.host else None
 
 
 def _refuse_language(rules: RuleFile | None, answer: ResponseRow, page: ParsedPage) -> ParsedPage:
