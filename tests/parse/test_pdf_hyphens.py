@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.documents import pdf_hyphens
 from gossamer.parse.documents.pdf_hyphens import _WORD, Hyphens, words_of
 
 
@@ -47,3 +48,14 @@ def test_words_of_earlier_pages_count() -> None:
 @given(text=st.text(st.sampled_from("aBé1_-\x02,.“ \r\n\xa0→Σ"), max_size=30))
 def test_words_are_found_as_their_pattern_defines_them(text: str) -> None:
     assert words_of(text) == set(_WORD.findall(text.lower()))
+
+
+@pytest.mark.parametrize(("most", "joined"), [(1, "harbour"), (2, "har-bour")])
+def test_words_are_collected_until_there_are_enough(
+    monkeypatch: pytest.MonkeyPatch, most: int, joined: str
+) -> None:
+    monkeypatch.setattr(pdf_hyphens, "MAX_WORDS", most)
+    hyphens = Hyphens()
+    hyphens.joined("one")
+    hyphens.joined("har bour")
+    assert hyphens.joined("har\ufffe\nbour") == joined

@@ -106,6 +106,10 @@ def test_a_heading_goes_on_after_elements_in_it(html: str, text: str) -> None:
         ("<pre><b class=language-x>c</b></pre>", [Code("c", "x")]),
         ("<blockquote>a</blockquote>b", [Quote([paragraph("a")]), paragraph("b")]),
         ("<blockquote></blockquote>b", [paragraph("b")]),
+        ("x<blockquote>a</blockquote>", [paragraph("x"), Quote([paragraph("a")])]),
+        ("x<ul><li>a", [paragraph("x"), Items([[paragraph("a")]])]),
+        ("x<pre>a</pre>", [paragraph("x"), Code("a")]),
+        ("x<aside>a</aside>", [paragraph("x"), Inset(True), paragraph("a"), Inset(False)]),
         (
             "<ul><li>a<li>b</li>loose</ul>",
             [Items([[paragraph("a")], [paragraph("b"), paragraph("loose")]])],
@@ -136,6 +140,12 @@ def test_a_heading_goes_on_after_elements_in_it(html: str, text: str) -> None:
 )  # fmt: skip
 def test_blocks(html: str, expected: list[Block]) -> None:
     assert blocks(html) == expected
+
+
+def test_the_text_of_an_element_within_a_line() -> None:
+    element = LexborHTMLParser("<p>a<b>b</b>").css_first("b")
+    assert element is not None
+    assert build_blocks(record_element(element, Rules()), BASE) == [Paragraph([Run("b", STRONG)])]
 
 
 @pytest.mark.parametrize(

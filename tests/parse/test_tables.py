@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from gossamer.parse.documents.tables import rows_of
 from gossamer.parse.page_parsing import parse_page
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
 
@@ -63,3 +64,14 @@ def test_types_with_the_suffix_of_json_are_json(mime: str) -> None:
     assert (page.outcome, page.title, page.text) == ("parsed", "Quay", "Quay\ntext")
     assert [link.dst for link in page.links] == ["https://a.example/"]
     assert read(mime, b"{").outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("limit", "lines"),
+    [(1, 1), (3, 2), (4, 3), (200_004, 3), (200_005, 4), (200_006, 4), (200_007, 5), (999_999, 5)],
+)
+def test_lines_that_are_no_rows_are_cut_as_well(limit: int, lines: int) -> None:
+    """The reader gives up at a field that is longer than its limit; its line is read as text."""
+    text = "a\nb\n" + "x" * 200_000 + "\n\nd\ne\n"
+    found = [line[:2] for line in rows_of(text, limit)]
+    assert found == ["a", "b", "xx", "d", "e"][:lines]

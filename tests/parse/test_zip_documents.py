@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.parse.documents.document_draft import Draft, Unsupported
+from gossamer.parse.documents import zip_archive
+from gossamer.parse.documents.document_draft import Broken, Draft, Unsupported
 from gossamer.parse.documents.zip_archive import opened
 from gossamer.parse.documents.zip_documents import read_zip, type_of
 from tests.support.binary_files import DOCX, EPUB, ODT, PPTX, XLSX, zipped
@@ -49,3 +50,17 @@ def test_the_type_of_a_zip_file(files: dict[str, str], kind: str | None) -> None
 def test_other_zip_files_are_named(files: dict[str, str], why: str) -> None:
     with pytest.raises(Unsupported, match=f"^{why}$"):
         read_zip(zipped(files), Draft(100))
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(11, False), (12, True)])
+def test_all_files_together_may_have_so_many_bytes(
+    monkeypatch: pytest.MonkeyPatch, most: int, is_read: bool
+) -> None:
+    monkeypatch.setattr(zip_archive, "MAX_UNPACKED_BYTES", most)
+    with opened(zipped({"a": "x" * 6, "b": "y" * 6, "c": ""})) as archive:
+        assert archive.read("a") == b"x" * 6
+        if is_read:
+            assert (archive.read("b"), archive.find("c"), archive.find("d")) == (b"y" * 6, b"", b"")
+        else:
+            with pytest.raises(Broken, match="unpacked"):
+                archive.read("b")
