@@ -203,3 +203,8 @@ def test_half_width_katakana_alone() -> None:
 @pytest.mark.parametrize("text", ["if (a ~{b}) {c~}", "~{", "\x1b[1mbold\x1b[0m"])
 def test_ascii_that_looks_like_them(text: str) -> None:
     assert decode(text.encode(), None) == (text, "utf-8")
+
+
+@pytest.mark.parametrize("label", ["iso-2022-jp", "utf-16le"])
+def test_utf_8_that_its_label_could_not_be_is_utf_8(label: str) -> None:
+    assert decode("caf\u00e9".encode(), label) == ("caf\u00e9", "utf-8")

@@ -464,3 +464,9 @@ def test_no_json_raises(items: object, other: object) -> None:
     for item in (items, {"url": "x", "attachments": items, "title": other}):
         feed = {"version": version, "items": [item], "hubs": other, "home_page_url": other}
         parse_feed(json.dumps(feed).encode())
+
+
+def test_enclosures_may_be_in_groups_of_groups() -> None:
+    one, two = (f"<media:content url='https://a.test/{n}.mp3' type='audio/mpeg'/>" for n in (1, 2))
+    entry = rss_item(f"{one}<media:group><media:group>{two}</media:group></media:group>")
+    assert entry.enclosures == ("https://a.test/1.mp3", "https://a.test/2.mp3")

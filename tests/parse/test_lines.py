@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html.lines import BREAK, SEAM
+from gossamer.parse.html.lines import BREAK, JOINED, SEAM, SPACED, Lines
 from gossamer.parse.html.walk import findings
 from gossamer.parse.parsed_page import Rules, fold
 
@@ -87,3 +87,36 @@ def test_a_link_without_text_has_no_anchor_text(inside: str) -> None:
     url = "https://example.org/"
     (link,) = found.references.links(url, url, Rules().urls)
     assert link.anchor == ""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "box", "seams"),
+    [
+        (["a"], 0, 1),
+        (["a"], 3, 1),
+        (["a"], -1, 0),
+        ([], 0, 0),
+        (["a "], 0, 0),
+        (["a", " "], 0, 0),
+        (["a", BREAK], 0, 0),
+        (["a", SEAM], 0, 0),
+    ],
+)
+def test_a_gap_is_where_words_would_touch(pieces: list[str], box: int, seams: int) -> None:
+    lines = Lines()
+    lines.pieces += pieces
+    for _ in range(2):
+        lines.gap(box)
+    assert lines.pieces == [*pieces, *[SEAM] * seams]
+    assert lines.ends == [SPACED] * seams
+
+
+@pytest.mark.parametrize(("end", "line"), [(JOINED, "a "), (SPACED, "a")])
+def test_a_space_before_a_joint_stays(end: int, line: str) -> None:
+    lines = Lines()
+    lines.pieces.append("a ")
+    lines.seam(end)
+    lines.pieces.append("b")
+    lines.ends.append(0)
+    assert lines.visible() == "a b"
+    assert [*lines.outline_lines()] == [line, "b"]

@@ -73,3 +73,15 @@ def test_a_body_that_could_not_be_decoded_is_not_read(
 def test_a_server_may_forbid_to_guess_types(value: str, kind: str) -> None:
     page = parsed(b"GIF89a\0\1", "text/x-notes", x_content_type_options=value)
     assert page.content_type == kind
+
+
+PROSE = "This is a sentence of prose that is long enough to be one of an article's paragraphs. "
+MENU = "<li>Startseite der Gemeinde und ihrer Einwohner" * 30
+
+
+def test_the_language_is_that_of_the_main_text() -> None:
+    page = parsed(f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE * 3}</main>".encode())
+    assert page.text is not None
+    assert page.main_text == (PROSE * 3).strip()
+    assert page.language == "en"
+    assert parsed(f"<nav><ul>{MENU}</ul></nav>".encode()).language == "de"

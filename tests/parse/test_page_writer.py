@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gossamer.config import Config, FetchConfig, FilterConfig
@@ -18,6 +21,8 @@ from gossamer.parse.step.sitemap_discovery import Announced
 from gossamer.parse.step.stored_responses import Redirect, ResponseRow
 from gossamer.rules.filter_rules.filter_recipe import FilterRecipe
 from gossamer.rules.filters import filters_of
+from gossamer.rules.url_rules import forms
+from gossamer.rules.url_rules.rewriting import ActiveRule
 from gossamer.storage import parquet
 
 if TYPE_CHECKING:
@@ -33,13 +38,14 @@ ANSWER = ResponseRow(3, URL, "a.test", 2, 0, 9, "Text/HTML; x=y", 99, None, "dig
 class Writer(PageWriter):
     """A writer that returns what it wrote."""
 
-    def __init__(self, root: Path, fetch: FetchConfig = FETCH) -> None:
+    def __init__(
+        self, root: Path, fetch: FetchConfig = FETCH, url_rules: tuple[str, ...] = ()
+    ) -> None:
         recipe = FilterRecipe(FilterConfig(scope="any"), (), 2026, None)
         attempts = ("documents/1", "links/1", "unparsed/1", "scratch/1")
-        super().__init__(
-            Job(str(root), 3, Config(fetch=fetch), Rules(), recipe, 0, attempts),
-            filters_of(recipe),
-        )
+        job = Job(str(root), 3, Config(fetch=fetch), Rules(), recipe, 0, attempts)
+        job = replace(job, url_rules=url_rules, rewritten="rewritten/1")
+        super().__init__(job, filters_of(recipe))
         self._folder = root
 
     def written(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, int]]:
@@ -47,7 +53,7 @@ class Writer(PageWriter):
         rows: dict[str, list[dict[str, Any]]] = {"documents": [], "links": []}
         made = self.close()
         for row in made:
-            if row["path"]:
+            if row["path"] and row["name"] in rows:
                 rows[str(row["name"])] += parquet.read_table(
                     f"{self._folder}/{row['path']}"
                 ).to_pylist()
@@ -178,6 +184,40 @@ def test_sitemaps_are_links_of_the_round_that_fetched_their_robots_txt(
         (written, f"{URL}robots.txt", 1, False),
     ]
     assert counts == {"links": 1, "dropped_scheme": 1}
+
+
+def test_sitemaps_wait_no_longer_than_pages(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_writer, "FLUSH_CHARS", 30)
+    for number, waiting in ((1, 20), (2, 0)):
+        links = (Link(f"https://a.test/{number}.xml", "", "sitemap"),)
+        writer.add_announced(Announced(f"{URL}robots.txt", 0, links, Counter(), None))
+        assert writer._waiting_chars == waiting
+
+
+def test_nobody_announces_pages_of_others(writer: Writer) -> None:
+    targets = ("https://www.a.test/", "https://b.test/", "https://a.test/x")
+    links = [Link(url, "", "link", announced=url != URL + "x") for url in targets]
+    writer.add(ANSWER, page(*links))
+    assert rows(writer.written()[1], "dst", "announced") == [
+        (targets[0], True),
+        (targets[1], False),
+        (targets[2], False),
+    ]
+
+
+def test_links_are_rewritten_by_rules(tmp_path: Path) -> None:
+    rule = ActiveRule("r", "b.test", forms.WHOLE_HOST, forms.PARAMETER, "s", "", 30)
+    pq.write_table(pa.Table.from_pylist([rule._asdict()]), tmp_path / "rules")
+    links = (Link("https://b.test/?s=1", "", "a"), Link("https://c.test/?s=1", "", "a"))
+    for rules, target in (
+        ((), "https://b.test/?s=1"),
+        ((str(tmp_path / "rules"),), "https://b.test/"),
+    ):
+        writer = Writer(tmp_path, url_rules=rules)
+        writer.add(ANSWER, page(*links))
+        assert rows(writer.written()[1], "dst") == [(target,), ("https://c.test/?s=1",)]
 
 
 def test_rows_are_written_when_there_are_many(

@@ -30,7 +30,6 @@ def show_shadow_roots(tree: LexborHTMLParser) -> None:
     """Put the content of shadow roots, and what their slots take, into the tree."""
     if tree.root is None:
         return
-    hosts: set[int] = set()
     pending = tree.root.template_fragments()[::-1]
     for _ in range(MAX_ROOTS):
         if not pending:
@@ -38,9 +37,8 @@ def show_shadow_roots(tree: LexborHTMLParser) -> None:
         root = pending.pop()
         template = root.parent
         host = None if template is None else template.parent
-        if template is None or host is None or host.mem_id in hosts or not _is_root(template, host):
+        if template is None or host is None or not _is_root(template, host):
             continue
-        hosts.add(host.mem_id)
         pending += root.template_fragments()[::-1]
         _show(host, template, root)
 
