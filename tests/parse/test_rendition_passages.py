@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.rendition.blocks import Block, Code, Heading, Items, Paragraph, Run, Table
+from gossamer.parse.rendition import passages as cutting
+from gossamer.parse.rendition.blocks import (
+    Block,
+    Code,
+    Heading,
+    Inset,
+    Items,
+    Paragraph,
+    Quote,
+    Run,
+    Table,
+)
 from gossamer.parse.rendition.passages import MAX_CHARS, cut_passages
 from tests.support.rendered_back import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WORD = st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"])
 SENTENCES = st.lists(WORD, min_size=1, max_size=90).map(" ".join)
@@ -142,3 +159,136 @@ def test_an_item_that_is_cut_begins_a_passage_with_its_first_line() -> None:
 def test_an_item_may_begin_with_nothing() -> None:
     blocks: list[Block] = [Paragraph([]), *[Paragraph([Run("about " * 100)])] * 6]
     assert {each.path for each in cut_passages([Items([blocks])])} == {("",)}
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passages of at most 20 characters, which no hash ends."""
+    monkeypatch.setattr(cutting, "MAX_CHARS", 20)
+
+
+def paragraph(*texts: str) -> Paragraph:
+    return Paragraph([Run(text) for text in texts])
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", [""]),
+        ("x" * 10, ["x" * 10]),
+        ("x" * 25, ["x" * 10, "x" * 10, "x" * 5]),
+        ("aaaa bbbb cccc", ["aaaa bbbb ", "cccc"]),
+        ("aaaa bbbbb cccc", ["aaaa ", "bbbbb cccc"]),
+        (" " + "x" * 11, [" ", "x" * 10, "x"]),
+    ],
+)
+def test_words_are_cut_behind_a_space_or_else_anywhere(text: str, parts: list[str]) -> None:
+    assert [*cutting._cut_words(text)] == parts
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    ("lines", "parts"),
+    [
+        (["aaaa", "bbbbb"], ["aaaa\nbbbbb"]),
+        (["aaaa", "bbbbbb"], ["aaaa", "bbbbbb"]),
+        (["a", "b", "c", "d", "e", "f"], ["a\nb\nc\nd\ne", "f"]),
+        (["aaaaaa", "bbbb", "ccccc"], ["aaaaaa", "bbbb\nccccc"]),
+        (["x" * 30, "", "y"], ["x" * 30, "\ny"]),
+    ],
+)
+def test_lines_of_code_are_cut_in_groups(lines: list[str], parts: list[str]) -> None:
+    assert [*cutting._cut_lines(lines)] == parts
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    ("runs", "parts"),
+    [
+        (["aaaaa", "bbbbb"], [["aaaaa", "bbbbb"]]),
+        (["aaaaa", "bbbbbb"], [["aaaaa"], ["bbbbbb"]]),
+        (["aaa", "bbb", "cccc", "d"], [["aaa", "bbb", "cccc"], ["d"]]),
+        (["aaaaaaaaaa", "b"], [["aaaaaaaaaa"], ["b"]]),
+        (["aaaa bbbb cccc"], [["aaaa bbbb "], ["cccc"]]),
+    ],
+)
+def test_runs_are_cut_in_groups(runs: list[str], parts: list[list[str]]) -> None:
+    found = cutting._cut_runs([Run(text, 1) for text in runs])
+    assert [*found] == [[Run(text, 1) for text in part] for part in parts]
+
+
+@pytest.mark.usefixtures("short")
+def test_the_urls_of_links_count() -> None:
+    runs = [Run("aaa", 0, "/" * 4), Run("bbb"), Run("c")]
+    assert [*cutting._cut_runs(runs)] == [runs[:2], runs[2:]]
+
+
+A, B, C = ([paragraph(name)] for name in "abc")
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    ("block", "parts"),
+    [
+        (Items([[*A], [*B], [*C]]), [Items([[*A]]), Items([[*B]]), Items([[*C]])]),
+        (Items([[*A], [*B]], 7), [Items([[*A]], 7), Items([[*B]], 8)]),
+        (Items([[*A, *B]]), [*A, *B]),
+        (Items([[*A]]), [Items([[*A]])]),
+        (Quote([*A, *B]), [*A, *B]),
+        (Quote([*A]), [Quote([*A])]),
+        (Table([[[*A]], [[*B]], [[*C]]]), [Table([[[*A]], [[*B]]]), Table([[[*A]], [[*C]]])]),
+        (Table([[[*A]], [[*B]]]), [Table([[[*A]], [[*B]]])]),
+        (Code("aaaaaa\nbbbbbb", "c"), [Code("aaaaaa", "c"), Code("bbbbbb", "c")]),
+        (Code("a" * 30, "c"), [Code("a" * 30, "c")]),
+        (paragraph("aaaaaa", "bbbbbb"), [paragraph("aaaaaa"), paragraph("bbbbbb")]),
+    ],
+)
+def test_a_long_block_has_parts(block: Block, parts: Sequence[Block]) -> None:
+    assert cutting._parts(block) == parts
+
+
+def test_equal_passages_are_numbered_from_the_second_on() -> None:
+    one, *others = cut_passages(joined([titled(1, "A", [paragraph("x")])] * 3))
+    assert [each.id for each in others] == [f"{one.id}-2", f"{one.id}-3"]
+    assert "-" not in one.id
+
+
+def test_headings_in_a_note_do_not_reach_beyond_it() -> None:
+    def heading(level: int, title: str) -> Heading:
+        return Heading(level, [Run(title)], title.lower())
+
+    texts = [paragraph(str(number)) for number in range(6)]
+    blocks = [heading(1, "A"), texts[0], Inset(True), texts[1], heading(2, "B"), texts[2]]
+    blocks += [Inset(False), texts[3], Inset(True), texts[4], Inset(False), texts[5], Inset(False)]
+    found = [(each.path, each.fragment, each.text) for each in cut_passages(blocks)]
+    assert found == [
+        (("A",), "a", "0\n\n1"),
+        (("A", "B"), "b", "2"),
+        (("A",), "a", "3\n\n4\n\n5"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "most", "passages"), [(5, 10, 1), (5, 9, 2), (5, 12, 1), (6, 11, 2)]
+)
+def test_a_passage_ends_before_it_is_too_long(
+    monkeypatch: pytest.MonkeyPatch, size: int, most: int, passages: int
+) -> None:
+    monkeypatch.setattr(cutting, "MAX_CHARS", most)
+    assert len(cut_passages([paragraph("x" * size), paragraph("y" * size)])) == passages
+
+
+@pytest.mark.parametrize(("least", "passages"), [(5, 2), (6, 1)])
+def test_a_passage_may_end_at_a_block_when_it_is_long_enough(
+    monkeypatch: pytest.MonkeyPatch, least: int, passages: int
+) -> None:
+    monkeypatch.setattr(cutting, "CHOSEN", 1)  # every block may begin one
+    monkeypatch.setattr(cutting, "MIN_CHARS", least)
+    assert len(cut_passages([paragraph("xxxxx"), paragraph("y")])) == passages
+
+
+def test_terms_that_both_have() -> None:
+    assert cutting._shared(("a", "b"), ("a", "c")) == ("a",)
+    assert cutting._shared(("a", "b"), ("a", "b", "c")) == ("a", "b")
+    assert cutting._shared(("b",), ("c", "b")) == ()
