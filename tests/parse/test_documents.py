@@ -30,6 +30,7 @@ from tests.support.binary_files import (
     png,
     pptx,
     shown,
+    with_members,
     xlsx,
     zipped,
 )
@@ -309,6 +310,14 @@ class TestOffice:
         assert read(odt("", manifest="<encryption-data/>")).outcome == "unsupported"
         ole = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), DOCX)
         assert ole.outcome == "unsupported"
+
+    def test_a_chapter_of_a_book_that_is_not_in_it_is_left_out(self) -> None:
+        package = (
+            "<package><manifest><item id='c0' href='text/c0%20x.xhtml'/></manifest>"
+            "<spine><itemref idref='missing'/><itemref idref='c0'/></spine></package>"
+        )
+        book = with_members(epub("<p>one"), {"OEBPS/book.opf": package})
+        assert read(book, EPUB).text == "one"
 
     def test_epub(self) -> None:
         document = read(

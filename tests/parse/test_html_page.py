@@ -114,3 +114,9 @@ def test_text_in_json_ld_does_not_replace_an_article_that_is_shown() -> None:
     assert shown.main_text is not None
     assert PROSE.strip() in shown.main_text
     assert BODY.strip() not in (shown.text or "")
+
+
+@pytest.mark.parametrize("start", ["itemscope itemtype='https://schema.org/Article'", ""])
+def test_microdata_is_read_where_there_is_any(start: str) -> None:
+    page = parsed(f"<article {start}><p>{PROSE}<b itemprop=headline>Boats</b></article>")
+    assert page.headline == ("Boats" if start else None)

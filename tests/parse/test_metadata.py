@@ -78,6 +78,21 @@ def test_a_page_that_says_nothing() -> None:
     assert said("") == Metadata()
 
 
+def test_of_several_sources_the_most_trusted_one_counts() -> None:
+    things = {"@type": "Article", "@id": URL, "headline": "by json", "description": "by json"}
+    things |= {"author": "Jay Son", "image": "https://example.org/json.png"}
+    script = f'<script type="application/ld+json">{json.dumps(things)}</script>'
+    named = meta(description="by meta", author="Mae Tar", og__image="https://example.org/meta.png")
+    both = said(script + named)
+    assert (both.headline, both.description) == ("by json", "by meta")
+    assert (both.authors, both.image) == (("Jay Son",), "https://example.org/meta.png")
+    alone = said(script)
+    assert (alone.description, alone.image) == ("by json", "https://example.org/json.png")
+    assert said(meta(dc__description="by abstract") + script).description == "by json"
+    assert said(meta(dc__description="by abstract")).description == "by abstract"
+    assert said(named).authors == ("Mae Tar",)
+
+
 @pytest.mark.parametrize(
     ("html", "headline"),
     [

@@ -259,7 +259,14 @@ def test_headings_in_a_note_do_not_reach_beyond_it() -> None:
         return Heading(level, [Run(title)], title.lower())
 
     texts = [paragraph(str(number)) for number in range(6)]
-    blocks = [heading(1, "A"), texts[0], Inset(True), texts[1], heading(2, "B"), texts[2]]
+    blocks: list[Block] = [
+        heading(1, "A"),
+        texts[0],
+        Inset(True),
+        texts[1],
+        heading(2, "B"),
+        texts[2],
+    ]
     blocks += [Inset(False), texts[3], Inset(True), texts[4], Inset(False), texts[5], Inset(False)]
     found = [(each.path, each.fragment, each.text) for each in cut_passages(blocks)]
     assert found == [

@@ -45,7 +45,11 @@ def test_few_hits_are_all() -> None:
 
 
 def test_candidates_have_the_values_of_the_index_and_nought_without_them() -> None:
-    columns = {"static_rank": [0.5, None], "key": [7, 8], "date_ms": [None, 9]}
+    columns: dict[str, list[Any]] = {
+        "static_rank": [0.5, None],
+        "key": [7, 8],
+        "date_ms": [None, 9],
+    }
 
     def fast_field_values(name: str, doc_addresses: list[DocAddress]) -> list[Any]:
         assert doc_addresses == [at for _, at in hits]
