@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
+pytestmark = [pytest.mark.folder, pytest.mark.embedded]
+
+
 def url(number: int, host: str = "a.example") -> str:
     return f"http://{host}/{number}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 
 from gossamer.rules.url_rules.aliases import COMPARED, KNOWN
 from gossamer.schedule.new_page_rows import PageNews, new_page_rows
@@ -15,6 +16,8 @@ from tests.support.rows import NOW_MS, by_url, frame
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
+
+pytestmark = [pytest.mark.folder, pytest.mark.embedded]
 
 Row = dict[str, Any]
 DAY_MS = DAY_S * 1000
