@@ -91,6 +91,17 @@ def test_degrees_are_counted(work: Workspace) -> None:
     assert LinkGraph(work, "host").degrees()[:3] == (1, 0, 1)
 
 
+def test_the_bits_of_a_link_are_a_mean(work: Workspace) -> None:
+    """In the rows of both directions; the bytes of a name are those of all names."""
+    crawl(work, [(f"http://{host}.org/", f"http://a.org/{n}") for n in range(99) for host in "bc"])
+    graph.run(work)
+    degrees = LinkGraph(work).degrees()
+    assert degrees.links == 198
+    assert 0 < degrees.bits_per_link < 20
+    assert 0 < degrees.bits_per_link_transposed < 20
+    assert degrees.bytes_per_name > 1
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sets(st.tuples(st.sampled_from(URLS), st.sampled_from(URLS)), max_size=60))
 def test_any_links_are_the_same_in_parts_of_any_size(

@@ -16,6 +16,7 @@ from gossamer.cli import app
 from gossamer.errors import UsageError
 from gossamer.links import graph
 from gossamer.links.graph.neighbourhood import nodes_around
+from gossamer.links.graph.paths import TooMuch
 from gossamer.links.graph.queries import LinkGraph, Neighbourhood
 from tests.support.bvgraph_files import write
 from tests.support.crawled_links import crawl
@@ -130,6 +131,9 @@ def test_a_host_its_pages_and_the_links_to_others(work: Workspace) -> None:
         "linking": [{"name": "c.org", "links": 1}],
     }
     assert LinkGraph(work).host("b.org:8080", 0).linking == []
+    assert LinkGraph(work).host("a.org", most=3).pages == 3
+    with pytest.raises(TooMuch, match="has 3 pages, and links of at most 2 are counted here"):
+        LinkGraph(work).host("a.org", most=2)
     with pytest.raises(UsageError, match="no host of this name"):
         LinkGraph(work).host("b.org")
 

@@ -10,6 +10,7 @@ import pytest
 from gossamer.rules.url_rules.aliases import COMPARED, KNOWN
 from gossamer.schedule.new_page_rows import PageNews, new_page_rows
 from gossamer.schedule.order import opic
+from gossamer.tables.fetching import RHYTHM_S
 from gossamer.tables.outcomes import DAY_S
 from tests.support.computed_columns import rows_as_frame
 from tests.support.rows import NOW_MS, by_url, frame
@@ -418,3 +419,77 @@ def test_what_was_announced_late_is_read_again(work: Workspace) -> None:
     assert [*column(rows, "announced").values()] == [
         url != "http://a/link" for url in column(rows, "announced")
     ]
+
+
+def test_what_generated_rules_make_of_pages(work: Workspace) -> None:
+    withheld = {"status": "excluded", "outcome": "filtered", "next_fetch_ms": 77}
+    sample = withheld | {"status": "unfetched"}
+    stored = {"stored_ms": 1, "fetched_ms": 1}
+    rows = rows_of(
+        work,
+        before={
+            "http://a/drawn": withheld,
+            "http://a/released": withheld,
+            "http://a/stored": withheld | stored,
+            "http://a/answered": sample,
+            "http://a/busy": sample,
+            "http://a/waits": sample,
+            "http://a/freed": sample,
+        },
+        found={"http://a/new": LINK, "http://a/waits": LINK},
+        rulings={
+            "http://a/new": {"ruling": "withheld"},
+            "http://a/drawn": {"ruling": "sampled"},
+            "http://a/released": {"ruling": "released"},
+            "http://a/stored": {"ruling": "released"},
+            "http://a/freed": {"ruling": "released"},
+        },
+        answers={
+            "http://a/answered": {"outcome": "ok"},
+            "http://a/busy": {"outcome": "busy"},
+            "http://a/freed": {"outcome": "ok"},
+        },
+    )
+    names = ("status", "outcome", "next_fetch_ms")
+    due_ms = ASKED_MS + 30 * DAY_MS
+    assert {url[9:]: tuple(row[name] for name in names) for url, row in rows.items()} == {
+        "new": ("excluded", "filtered", 0),
+        "drawn": ("unfetched", "filtered", 0),
+        "released": ("unfetched", None, 0),
+        "stored": ("fetched", "ok", 0),
+        "answered": ("excluded", "filtered", due_ms),
+        "busy": ("unfetched", "filtered", ASKED_MS + 3_600_000),
+        "waits": ("unfetched", "filtered", 77),
+        "freed": ("fetched", "ok", due_ms),
+    }
+    assert rows["http://a/drawn"]["interval_s"] == RHYTHM_S
+    assert rows["http://a/released"]["interval_s"] == 30 * DAY_S
+
+
+def test_a_page_that_was_asked_for_and_is_nearer_now_brings_others_nearer(
+    work: Workspace,
+) -> None:
+    page = STORED | {"depth": 3, "hops": 1}
+    rows = rows_of(
+        work,
+        before={
+            "http://a/same": page,
+            "http://a/depth": page | {"depth": 4},
+            "http://a/hops": page | {"hops": 2},
+            "http://a/unasked": page | {"depth": 4, "outcome": None},
+            "http://a/asked": page | {"depth": 4, "outcome": None},
+        },
+        found=dict.fromkeys(
+            [f"http://a/{name}" for name in ("same", "depth", "hops", "unasked", "asked", "new")],
+            LINK | {"found_hops": 1},
+        ),
+        answers={"http://a/asked": {"outcome": "ok"}, "http://a/new": {"outcome": "ok"}},
+    )
+    assert {url[9:]: row["nearer"] for url, row in rows.items()} == {
+        "same": False,
+        "depth": True,
+        "hops": True,
+        "unasked": False,
+        "asked": True,
+        "new": False,
+    }
