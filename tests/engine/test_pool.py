@@ -284,6 +284,19 @@ def test_prepared_workers_end_when_they_have_been_idle(monkeypatch: pytest.Monke
         assert run(pool, double, numbers(1)) == [2]
 
 
+def test_idle_workers_end_when_others_need_their_memory(pool: Pool) -> None:
+    with closing(Pool(2, lambda: None)) as quick:
+        running = quick.wrap(double)(iter([numbers(1), numbers(2)]))
+        first = next(running)
+        (before,) = run(quick, pid, numbers(0))
+        quick.end_idle()
+        assert not psutil.pid_exists(before)
+        assert [batch.column(0)[0].as_py() for batch in (first, *running)] == [2, 4]
+    slow = run(pool, pid, numbers(0))
+    pool.end_idle()  # they would take half a second to start again
+    assert run(pool, pid, numbers(0)) == slow
+
+
 def test_a_pool_that_rests_has_no_processes_and_works_again(tmp_path: Path) -> None:
     def tell() -> None:
         with (tmp_path / "prepared").open("a") as told:

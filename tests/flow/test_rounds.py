@@ -74,6 +74,8 @@ class Ran(NamedTuple):
     last: list[StepReport]
     opened: list[Path]
     """Files that its owner has opened for others after the first run."""
+    when_workers_ended: list[tuple[str, str]]
+    """What was told last when idle workers were ended in the first run."""
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +84,32 @@ def ran(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory)
     crawl = Crawl.create(str(folder), loopback_settings(fake.address), engine)
     crawl.inject(fake.web.seeds())
     told: list[tuple[str, str]] = []
-    first = crawl.run(
+    ended: list[tuple[str, str]] = []
+    end = crawl.work.end_idle_workers
+
+    def end_idle_workers() -> None:
+        ended.append(told[-1])
+        end()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crawl.work, "end_idle_workers", end_idle_workers)
+        first = run_first(crawl, told)
+    opened = [path for path in folder.rglob("*") if path.suffix in {".parquet", ".gz", ".toml"}]
+    for path in opened:
+        path.chmod(0o644)
+    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run(), opened, ended)
+
+
+def run_first(crawl: Crawl, told: list[tuple[str, str]]) -> list[StepReport]:
+    return crawl.run(
         rounds=1,
         announce=lambda step, _round: told.append(("begins", step)),
         report=lambda done: told.append(("ends", done.step)),
     )
-    opened = [path for path in folder.rglob("*") if path.suffix in {".parquet", ".gz", ".toml"}]
-    for path in opened:
-        path.chmod(0o644)
-    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run(), opened)
+
+
+def test_workers_of_the_rounds_end_before_the_harvest(ran: Ran) -> None:
+    assert ran.when_workers_ended == [("ends", ALL[-1])]
 
 
 def test_rounds_are_bounded_announced_reported_and_go_on(ran: Ran) -> None:

@@ -126,6 +126,14 @@ class Pool:
         if not runs:
             self._starter.end()
 
+    def end_idle(self) -> None:
+        """End the workers that wait for work, if others start quickly, and what they hold."""
+        if self._ends_idle:
+            with self._changed:
+                idle, self._idle = self._idle, []
+            for worker in idle:
+                worker.end()
+
     def rest(self) -> None:
         """End all that waits for work, if none is running. The next worker takes a second to start.
 

@@ -95,6 +95,7 @@ def run(
         if not found:
             break
         done += 1
+    work.end_idle_workers()  # and their parsers, as nothing will be parsed any more
     yield from harvest(work, announce)
 
 
