@@ -41,8 +41,19 @@ OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 }
 """The pattern of each operator, and what may stand in its place."""
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-SYMMETRIC = {"max", "min", "zip", "select", "groupBy", "agg", "isin", "least", "greatest"}
-SYMMETRIC |= {"partitionBy", "drop"}
+SYMMETRIC = {
+    "max",
+    "min",
+    "zip",
+    "select",
+    "groupBy",
+    "agg",
+    "isin",
+    "least",
+    "greatest",
+    "suppress",
+}
+SYMMETRIC |= {"partitionBy", "drop", "suppress"}
 """Functions whose arguments are not swapped."""
 UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "copy"}
 LARGEST_SWITCH = 2

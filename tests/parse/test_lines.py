@@ -23,6 +23,7 @@ def read(body: str) -> tuple[list[str], list[str]]:
     [
         ("<p>a <i>b</i><p>c", ["a b", "c"], ["a b", "c"]),
         ("a<br>b<br> <br>c", ["a", "b", "c"], ["a b", "c"]),
+        ("a<pre>1\n2\n3</pre>b", ["a", "b"], ["a", "b"]),
         ("<p>a<button>b</button>c", ["a", "b", "c"], ["a c"]),
         ("<p>a<button>b</button><br>c", ["a", "b", "c"], ["a c"]),
         ("<p>a<br><button>b</button><br>c", ["a", "b", "c"], ["a", "c"]),

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.parse.maintext.threads import _DATE
+from gossamer.parse.maintext.blocks import Block, Box, Outline
+from gossamer.parse.maintext.rows import Item
+from gossamer.parse.maintext.threads import _DATE, MAX_STAMP_CHARS, _are_steps, _is_stamp, _whole
 from tests.support.discussed_articles import ARTICLE, article, lines_of
 
 POST = "Number {} writes that the old lighthouse is worth more than any of the ferries were. "
@@ -95,3 +97,62 @@ DATES = re.compile(
 @example("12019 x")
 def test_dates_are_found_fast_where_they_are(text: str) -> None:
     assert bool(_DATE.search(text)) == bool(DATES.search(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_stamp"),
+    [
+        ("3 May 2020", True),
+        ("at 10:30", True),
+        ("3 hours ago", True),
+        ("3", False),
+        ("May", False),
+        ("2020", False),
+        ("Ann, 2020-05-03".ljust(MAX_STAMP_CHARS, "."), True),
+        ("Ann, 2020-05-03".ljust(MAX_STAMP_CHARS + 1, "."), False),
+    ],
+)
+def test_stamps_are_short_and_have_a_date(text: str, is_stamp: bool) -> None:
+    assert _is_stamp(text) is is_stamp
+
+
+@pytest.mark.parametrize(
+    ("stamps", "are_steps"),
+    [
+        ([f"Step {n}:" for n in range(8)], True),
+        ([f"{n} hours ago" for n in (1, 2, 4, 7, 9, 12, 20, 21)], False),
+        ([f"{n} hours ago" for n in (1, 2, 4, 7)], True),
+        (["3 May 2020"] * 8, False),
+        (["3 hours ago", "3 May 2020"] * 4, False),
+        ([f"{n}. part" for n in range(5)] + ["3 May 2020"] * 4, True),
+        ([f"{n} hours ago" for n in (1, 2, 4, 7, 9, 12, 20)], True),
+    ],
+)
+def test_numbers_with_words_may_count_steps(stamps: list[str], are_steps: bool) -> None:
+    assert _are_steps(stamps) is are_steps
+
+
+@pytest.mark.parametrize(
+    ("tag", "last", "whole"),
+    [
+        ("div", "div", (1, 6)),  # the answer that follows the last post
+        ("div", "p", (1, 5)),
+        ("dt", "div", (1, 7)),
+    ],
+)
+def test_a_thread_ends_with_the_answers_to_its_last_post(
+    tag: str, last: str, whole: tuple[int, int]
+) -> None:
+    boxes = [
+        Box("html", 0, 0, 8, 0),
+        Box("div", 0, 0, 7, 0),
+        Box(tag, 1, 1, 3, 0),
+        Box(tag, 1, 3, 5, 0),
+        Box(last, 1, 5, 6, 0),
+        Box("div", 4, 5, 6, 0),
+    ]
+    numbers = [1, 2, 2, 3, 3, 5, 1, 0]
+    blocks = [Block("x", 1, 0, 0, number, "div") for number in numbers]
+    posts, stamps = [Item(2, 1), Item(3, 3)], [1, 3, 5]
+    assert _whole(Outline(blocks, boxes), posts, stamps) == whole
+    assert _whole(Outline(blocks, boxes), posts, stamps[:2]) == (1, 7 if tag == "dt" else 5)

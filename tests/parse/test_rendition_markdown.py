@@ -216,3 +216,9 @@ def test_lists_in_a_row_have_different_marks(starts: tuple[int | None, ...], mar
     apart = [each for one in lists for each in (one, Paragraph([Run("y")]))]
     usual = "\n\n".join(f"{'-' if start is None else f'{start}.'} x\n\ny" for start in starts)
     assert markdown(apart) == usual
+
+
+@pytest.mark.parametrize(("start", "text"), [(None, "- a\n- b"), (7, "7. a\n9. b")])
+def test_an_item_without_words_is_not_written(start: int | None, text: str) -> None:
+    one, two = ([Paragraph([Run(name)])] for name in "ab")
+    assert markdown([Items([[*one], [], [*two]], start)]) == text
