@@ -220,5 +220,5 @@ def test_lists_in_a_row_have_different_marks(starts: tuple[int | None, ...], mar
 
 @pytest.mark.parametrize(("start", "text"), [(None, "- a\n- b"), (7, "7. a\n9. b")])
 def test_an_item_without_words_is_not_written(start: int | None, text: str) -> None:
-    one, two = ([Paragraph([Run(name)])] for name in "ab")
-    assert markdown([Items([[*one], [], [*two]], start)]) == text
+    items: list[list[Block]] = [[Paragraph([Run(name)])] for name in ("a", "", "b")]
+    assert markdown([Items(items, start)]) == text
