@@ -226,3 +226,9 @@ def test_ties_are_ordered_by_keys() -> None:
     pages = [page(2, 1.0), page(1, 1.0), page(3, 2.0)]
     assert [each.page.key for each in sorted(pages, key=_by_value)] == [3, 1, 2]
     assert [each.page.key for each in _without(pages, [page(1)])] == [2, 3]
+
+
+def test_as_many_words_count_as_in_the_index_that_has_most() -> None:
+    replies = {number: reply(words=words) for number, words in enumerate((2, 5, 3))}
+    assert Matches(replies, [], 0, 0, 0).content_words == 5
+    assert Matches({}, [], 0, 0, 0).content_words == 0

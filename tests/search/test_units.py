@@ -8,12 +8,14 @@ from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.query import Words, parse, wanted_words
 from gossamer.search.query_units import (
+    RUN_DAMPING,
     compounds,
     joined_phrases,
     neighbours,
     parts_of,
     run_weight,
     split_units,
+    terms_of,
     units_of,
 )
 from gossamer.search.statistics import ALL, SCORED, SummedStatistics, idf_sum
@@ -144,3 +146,29 @@ def test_any_text_has_units_that_are_not_empty(language: str, text: str) -> None
 )
 def test_the_words_that_are_joined_in_a_word(typed: str, parts: list[str]) -> None:
     assert [each.text for each in parts_of(Words(typed), analyzer_for(OTHER))] == parts
+
+
+def test_words_in_quotes_are_not_joined_to_others() -> None:
+    analyzer = analyzer_for("en")
+    assert dict(compounds([Words("hash"), Words("map")], analyzer)) == {("hashmap",): 1.0}
+    assert not [*compounds([Words("hash", exact=True), Words("map")], analyzer)]
+    assert not [*compounds([Words("hash-x"), Words("map")], analyzer)]
+
+
+def test_all_terms_of_words() -> None:
+    found = [*terms_of([Words("orElseThrow"), Words("re-use")], analyzer_for("en"))]
+    assert {"orelsethrow", "els", "throw", "re", "use", "reus"} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("units", "characters"),
+    [
+        ([("ファ",), ("ァイ",), ("イル",)], 4),
+        ([("한국",), ("국어",)], 3),
+        ([("한국",)], 1),
+        ([("abc",), ("de",)], 1),
+        ([], 1),
+    ],
+)
+def test_a_run_weighs_by_its_characters(units: list[tuple[str, ...]], characters: int) -> None:
+    assert run_weight(units) == pytest.approx(characters**-RUN_DAMPING)
