@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import pytest
 
 from gossamer.config import RankingConfig
@@ -68,6 +69,16 @@ class Nodes:
         return {0: self.replies.pop(0)}
 
     find_afresh = find
+
+    meanings = False
+
+    def ask_about(
+        self, placed: Sequence[PlacedPage], *_: object
+    ) -> Generator[Any, Any, dict[Any, float]]:
+        """Half a point for each page but the last."""
+        self.judged = [each.page.key for each in placed]
+        yield
+        return {each.place: 0.5 for each in placed[:-1]}
 
 
 def search(query: str = "red kelp", *replies: FoundPages, **options: Any) -> MatchSearch:
@@ -220,6 +231,25 @@ def test_the_other_pages_with_some_words_come_at_the_end() -> None:
         assert (find.limit, find.any_term, find.first, find.facets) == (limit, True, False, False)
         assert [each.page.key for each in pages] == [1, 2, *keys]
         assert found.total == 7
+
+
+@pytest.mark.parametrize("rescore", [True, False])
+def test_the_best_of_all_tiers_are_scored_again_and_follow(rescore: bool) -> None:
+    found = reply((6, 1.25), (2, 1.2), (5, 1.1), (4, 1.0), total=9)
+    more = search("red kelp", msgspec.structs.replace(found, rescore=rescore))
+    whole, pages = result(more.add_other_tiers(matches(searched=9), [page(2)]))
+    (find,) = asked(more)
+    assert (find.first, find.any_term) == (False, False)
+    assert [each.page.key for each in pages] == [2, 6, 5, 4]
+    added = 0.5 * rescore
+    assert [each.words for each in whole.placed] == [1.25 + added, 1.2 + added, 1.1 + added, 1.0]
+    assert (whole.total, whole.pages, whole.searched) == (9, 100, 100)
+    assert getattr(more.nodes, "judged", []) == ([6, 2, 5, 4] if rescore else [])
+
+
+def test_nobody_is_asked_what_is_near_without_a_model() -> None:
+    for options in (dict[str, Any](), {"by_date": True}):
+        assert result(search(**options).find_near(matches(total=0), matches())) == []
 
 
 def test_ties_are_ordered_by_keys() -> None:
