@@ -255,3 +255,29 @@ def test_a_query_without_one_of_its_filters_has_the_others(text: str) -> None:
 )
 def test_filters_and_the_query_without_them(text: str, found: list[tuple[str, str]]) -> None:
     assert removable_filters(text) == found
+
+
+def test_groups_beside_each_other_are_not_deep() -> None:
+    names = [f"a{number}" for number in range(MAX_DEPTH + 1)]
+    tree = parse(" ".join(f"({name} OR x)" for name in names[:8]))
+    assert isinstance(tree, And)
+    assert [part for part in tree.parts if isinstance(part, Or)] == [*tree.parts]
+    assert parse(" ".join(f"({name})" for name in names)) == parse(" ".join(names))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("kelp AND", ["kelp", "AND"]),
+        ("kelp OR NOT", ["kelp", "OR", "NOT"]),
+        ("OR kelp", ["OR", "kelp"]),
+        ("AND OR", ["AND", "OR"]),
+        ("(kelp) eel", ["kelp", "eel"]),
+        ("(kelp eel", ["kelp", "eel"]),
+    ],
+)
+def test_operators_at_the_ends_are_words(query: str, words: list[str]) -> None:
+    tree = parse(query)
+    assert isinstance(tree, And)
+    assert [part.text for part in tree.parts if isinstance(part, Words)] == words
+    assert len(tree.parts) == len(words)
