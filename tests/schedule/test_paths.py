@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
+from msgspec import structs
+from pyspark.sql import functions as F
 
 from gossamer.schedule import depths
 from gossamer.tables import LINKS, PAGES
 from tests.support.computed_columns import rows_as_frame
+from tests.support.rows import by_url, frame, put
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 Row = dict[str, Any]
 WHOLE = pa.int32()
@@ -78,3 +84,28 @@ def test_links_of_earlier_rounds_get_the_present_depths_of_their_sources(engine:
         "d": (9, 0),
     }
     assert found.columns == list(LINKS.column_names)
+
+
+@pytest.mark.embedded
+def test_strangers_get_no_more_passes_than_a_path_may_have_links(work: Workspace) -> None:
+    limits = structs.replace(work.config.filter, max_depth=2, max_redirects=1)
+    work.config = structs.replace(work.config, filter=limits)
+    chain = [f"http://a.example/{n}" for n in range(8)]
+    page = {"outcome": "ok", "depth": 100, "hops": 0}
+    put(work, "pages", [page | {"url": url} for url in chain], round_=0)
+    put(work, "responses", [{"url": url, "outcome": "ok"} for url in chain])
+    put(
+        work,
+        "links",
+        [{"src": src, "dst": dst} for src, dst in pairwise(chain)],
+    )
+    rows = frame(work, "pages", [page | {"url": chain[0], "depth": 0}])
+    met, count = work.scratch(rows.withColumn("nearer", F.lit(True)))
+    relaxed = depths.relax(work, met, count, are_nearer=True)
+    nearer = by_url(relaxed.pages)
+    assert {url: row["depth"] for url, row in nearer.items()} == dict(
+        zip(chain, range(5), strict=False)
+    )
+    assert (relaxed.page_count, relaxed.host_count) == (5, 0)
+    alone = depths.relax(work, met, count, are_nearer=False)
+    assert (list(by_url(alone.pages)), alone.page_count) == ([chain[0]], 1)
