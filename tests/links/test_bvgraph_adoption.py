@@ -57,6 +57,42 @@ def test_few_rows_are_read_at_a_time_if_they_are_long(tmp_path: Path) -> None:
     assert [row for each in graph.rows(3, 3, 9, most=8) for row in _lists(each)] == rows[3:9]
 
 
+def test_offsets_are_written_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [list(range(n)) for n in (5, 3, 0, 7, 2, 2, 2, 3, 0, 1)]
+    write(tmp_path / "web", rows)
+    offsets = (tmp_path / "web.offsets").read_bytes()
+    as_of_another(tmp_path / "web")
+    for chunk in (1, 4, 5, 10, 11):
+        monkeypatch.setattr(adoption, "CHUNK", chunk)
+        target = tmp_path / f"adopted-{chunk}"
+        assert rows_of(adopt_graph(tmp_path / "web", target)) == rows
+        assert target.with_suffix(".offsets").read_bytes() == offsets
+
+
+def test_a_graph_has_few_arcs_or_few_per_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [[1, 2], [2], [0]]
+    write(tmp_path / "web", rows)
+    as_of_another(tmp_path / "web")
+    for always, per_bit in ((4, 0), (0, 1)):
+        monkeypatch.setattr(adoption, "ALWAYS_ARCS", always)
+        monkeypatch.setattr(adoption, "ARCS_PER_BIT", per_bit)
+        assert rows_of(adopt_graph(tmp_path / "web", tmp_path / f"web{always}")) == rows
+    monkeypatch.setattr(adoption, "ALWAYS_ARCS", 3)
+    monkeypatch.setattr(adoption, "ARCS_PER_BIT", 0)
+    with pytest.raises(StoreError, match=r"4 arcs in .* bits are no graph of pages"):
+        adopt_graph(tmp_path / "web", tmp_path / "refused")
+
+
+def test_a_code_may_fill_the_last_word() -> None:
+    words = np.zeros(1, np.uint64)
+    assert codes.write_bits(words, 0, 5, 3) == 3
+    assert codes.write_bits(words, 3, 1, 61) == 64
+    assert codes.peek_bits(words, 0) == (5 << 61) + 1
+    assert codes.write_bits(words, 64, 0, 0) == 64
+
+
 def _lists(rows: Csr) -> Rows:
     return [row.tolist() for row in np.split(rows.targets, rows.starts[1:-1])]
 

@@ -56,6 +56,7 @@ SYMMETRIC = {
 SYMMETRIC |= {"partitionBy", "drop", "suppress"}
 """Functions whose arguments are not swapped."""
 UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "copy"}
+UNSEEN_KEYWORDS |= {"use_threads"}
 LARGEST_SWITCH = 2
 """Larger numbers that have a name are limits and sizes."""
 

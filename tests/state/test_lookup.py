@@ -138,6 +138,15 @@ def test_a_file_that_is_damaged_later_is_reported(work: Workspace) -> None:
         list(looked.rows("ranks", "url", "a", ["rank"]))
 
 
+def test_a_file_of_which_the_size_differs_is_not_looked_through(work: Workspace) -> None:
+    put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
+    path = Path(work.paths("ranks")[0])
+    path.write_bytes(path.read_bytes() + b"more")
+    for once in (False, True):
+        with pytest.raises(MissingFile, match=path.name):
+            list(Lookup(work, once=once).rows("ranks", "url", "a", ["rank"]))
+
+
 def test_a_file_that_is_gone_is_told(work: Workspace) -> None:
     put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
     looked = Lookup(work)
