@@ -55,7 +55,7 @@ def test_the_degrees_of_equal_rows(tmp_path: Path) -> None:
 def test_rows_that_a_file_lacks_are_damage(tmp_path: Path) -> None:
     write(tmp_path / "web", ROWS)
     path = tmp_path / "web.graph"
-    path.write_bytes(path.read_bytes()[: 8])
+    path.write_bytes(path.read_bytes()[:8])
     with pytest.raises(StoreError, match="do not belong together"):
         _ = BvGraph(tmp_path / "web").bits
 
