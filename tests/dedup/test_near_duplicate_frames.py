@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from gossamer.dedup import near_duplicates
+from gossamer.web.urls import host_of
 from tests.support.computed_columns import computed, rows_as_frame
+from tests.support.rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+
+pytestmark = [pytest.mark.embedded, pytest.mark.folder]
 
 Row = dict[str, Any]
 TYPES: dict[str, pa.DataType] = {
+    **dict.fromkeys(("host", "one_canonical", "other_canonical"), pa.string()),
+    **dict.fromkeys(("rank", "one_rank", "other_rank", "yields"), pa.int32()),
+    **dict.fromkeys(("first_ms", "found_ms", "one_first_ms", "other_first_ms"), pa.int64()),
     **dict.fromkeys(("url", "one_url", "other_url", "canonical", "title", "reason"), pa.string()),
     **dict.fromkeys(("page", "place", "by", "one", "other", "text_hash"), pa.int64()),
     "similarity": pa.float64(),
@@ -114,3 +122,88 @@ def test_a_page_is_compared_with_the_best_few_survivors(engine: Engine) -> None:
     lost = [(n + 3, n) for n in (1, 2, 3)]
     assert near_duplicates.MAX_RELATED == 2
     assert overlooked(engine, pairs, lost) == [(10, 90), (20, 90)]
+
+
+A, B, C = (f"http://www.{name}.example/" for name in "abc")
+
+
+def standing(engine: Engine, pages: dict[str, Row]) -> DataFrame:
+    """Pages, in the order of their URLs if nothing is said about them."""
+    plain: Row = {"rank": 0, "first_ms": 5, "found_ms": 5, "canonical": None, "text_hash": 1}
+    plain |= {"is_mirrored": False, "yields": 0}
+    return made(
+        engine, *(plain | {"url": url, "host": host_of(url)} | row for url, row in pages.items())
+    )
+
+
+def copies(work: Workspace, pages: dict[str, Row], *pairs: tuple[str, str]) -> set[str]:
+    rows = standing(work.engine, pages)
+    both = made(work.engine, *({"one_url": one, "other_url": other} for one, other in pairs))
+    marked = near_duplicates._mark_copies(work, rows, both).collect()
+    assert sorted(row.url for row in marked) == sorted(pages)
+    return {row.url for row in marked if row.is_copy}
+
+
+def test_a_page_is_a_copy_of_one_that_another_domain_had_before(work: Workspace) -> None:
+    pages: dict[str, Row] = {A: {"first_ms": 5}, B: {"first_ms": 9}}
+    assert copies(work, pages, (A, B)) == {B}
+    assert copies(work, pages, (B, A)) == {B}
+    assert copies(work, pages | {B: {"first_ms": 5}}, (A, B)) == set()
+    assert copies(work, pages | {A: {"first_ms": 5, "yields": 1}}, (A, B)) == set()
+
+
+def test_pages_of_one_domain_are_no_copies(work: Workspace) -> None:
+    later = {"first_ms": 9}
+    assert copies(work, {A: {}, f"{A}x": later}, (A, f"{A}x")) == set()
+    other = "http://docs.a.example/"
+    assert copies(work, {A: {}, other: later}, (A, other)) == set()
+
+
+def test_of_a_domain_the_page_counts_that_was_first(work: Workspace) -> None:
+    late = f"{A}late"
+    pages: dict[str, Row] = {A: {"first_ms": 5}, late: {"first_ms": 20}, B: {"first_ms": 9}}
+    assert copies(work, pages, (late, B)) == {late}
+    assert copies(work, pages, (A, late), (late, B)) == {B}
+
+
+@pytest.mark.parametrize(("domains", "copy"), [(15, A), (14, B), (0, B)])
+def test_what_is_clearly_outranked_is_a_copy_whoever_was_first(
+    work: Workspace, domains: int, copy: str
+) -> None:
+    """Sixteen times as many domains, as 2^CLEAR_CLASSES, link to the other page."""
+    put(work, "inlinks", [{"dst": B, "count": domains, "domains": domains}])
+    assert copies(work, {A: {"first_ms": 5}, B: {"first_ms": 9}}, (A, B)) == {copy}
+
+
+def placed(work: Workspace, pages: dict[str, Row], *pairs: tuple[str, str]) -> list[str]:
+    """The pages in their order."""
+    rows = standing(work.engine, pages)
+
+    def end(name: str, url: str) -> Row:
+        page = {"rank": 0, "first_ms": 5, "canonical": None} | pages[url]
+        known = {f"{name}_{each}": page[each] for each in ("rank", "first_ms", "canonical")}
+        return {f"{name}_url": url, **known}
+
+    both = made(work.engine, *(end("one", one) | end("other", other) for one, other in pairs))
+    found = near_duplicates.place_pages(work, rows.drop("yields"), both).collect()
+    assert sorted(row.place for row in found) == list(range(1, len(found) + 1))
+    return [row.url for row in sorted(found, key=lambda row: row.place)]
+
+
+def test_the_best_page_has_the_first_place(work: Workspace) -> None:
+    x, y, z = (f"{A}{name}" for name in ("xx", "yy", "z"))
+    assert placed(work, {x: {}, y: {}, z: {}}, (x, y), (y, z)) == [z, x, y]
+    assert placed(work, {x: {}, y: {"rank": 1}, z: {}}, (x, y), (y, z)) == [y, z, x]
+    assert placed(work, {x: {"found_ms": 9}, y: {}, z: {}}, (x, y)) == [y, x]
+
+
+def test_a_page_yields_to_its_canonical_page(work: Workspace) -> None:
+    """That has the best rank of those that yield to it, unless it names another itself."""
+    x, y, z = (f"{A}{name}" for name in ("xx", "yy", "z"))
+    names: Row = {"rank": 9, "canonical": y}
+    assert placed(work, {x: names, y: {}, z: {"rank": 8}}, (x, y), (x, z)) == [y, z, x]
+    assert placed(work, {x: names, y: {}, z: {"rank": 8}}, (y, x), (z, x)) == [y, z, x]
+    chain: dict[str, Row] = {x: names, y: {"canonical": z}, z: {"rank": 8}}
+    assert placed(work, chain, (x, y), (x, z)) == [x, z, y]
+    elsewhere: dict[str, Row] = {x: names | {"canonical": B}, y: {}}
+    assert placed(work, elsewhere, (x, y)) == [x, y]

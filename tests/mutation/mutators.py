@@ -41,19 +41,8 @@ OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 }
 """The pattern of each operator, and what may stand in its place."""
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-SYMMETRIC = {
-    "max",
-    "min",
-    "zip",
-    "select",
-    "groupBy",
-    "agg",
-    "isin",
-    "least",
-    "greatest",
-    "suppress",
-}
-SYMMETRIC |= {"partitionBy", "drop", "suppress"}
+SYMMETRIC = {"max", "min", "zip", "select", "groupBy", "agg", "isin", "least", "greatest"}
+SYMMETRIC |= {"partitionBy", "drop", "suppress", "union1d", "multiply", "minimum", "maximum"}
 """Functions whose arguments are not swapped."""
 UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "copy"}
 UNSEEN_KEYWORDS |= {"use_threads"}
@@ -208,8 +197,11 @@ def _is_unseen(node: ast.AST) -> bool:
             return True  # the parts of an f-string have no places before Python 3.12
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
-        case ast.Assign(targets=[ast.Name(id="__slots__" | "__all__")]):
-            return True
+        case (
+            ast.Call(func=ast.Attribute(attr="partitionBy"), args=[ast.Call()])
+            | ast.Assign(targets=[ast.Name(id="__slots__" | "__all__")])
+        ):
+            return True  # a single partition, whatever number it has; names of a module
         case ast.ClassDef(bases=[ast.Name(id="Protocol")]):
             return True
         case ast.keyword(arg=name):
