@@ -11,10 +11,11 @@ import pytest
 from msgspec import structs
 
 from gossamer import dedup
-from gossamer.dedup import lsh_bands
+from gossamer.dedup import lsh_bands, step
 from gossamer.dedup.disposition_rows import MAX_COPIES
 from gossamer.dedup.equal_texts import SOFT_404_PAGES
 from gossamer.dedup.lsh_bands import MAX_SHARING
+from gossamer.state import unread
 from gossamer.state.workspace import Workspace
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
@@ -284,6 +285,30 @@ def test_a_harvest_without_changes_compares_nothing(compared: Workspace) -> None
     assert standing_after(compared) == found
     counts = counts_of(compared)
     assert (counts["new_texts"], counts["candidates"], counts["compared_pairs"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", [table.name for table in step.STORED])
+def test_all_is_judged_again_if_any_result_is_damaged(
+    compared: Workspace, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    class Stopped(Exception):
+        pass
+
+    def inputs(*_: object, anew: bool) -> None:
+        assert anew
+        raise Stopped
+
+    monkeypatch.setattr(type(compared.store), "damaged", lambda _, each: each == name)
+    monkeypatch.setattr(unread, "unread_inputs", inputs)
+    with pytest.raises(Stopped):
+        dedup.run(compared)
+
+
+def test_settings_that_decide_are_remembered(work: Workspace) -> None:
+    ignored = structs.replace(work.config.publishers, obey=())
+    before = step._settings(work)
+    work.config = structs.replace(work.config, publishers=ignored)
+    assert step._settings(work) == f"{before} without wishes"
 
 
 @pytest.mark.embedded

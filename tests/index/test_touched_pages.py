@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
+from gossamer import index
 from gossamer.index import touched_pages
 from gossamer.index.format import selection
 from gossamer.search.searcher import Searcher
 from gossamer.tables import INDEXED
+from gossamer.web.boilerplate_lines import line_hash
 from tests.support.earlier_states import returning
 from tests.support.harvest_steps import run_index
 from tests.support.planted_duplicates import document, prose
@@ -84,6 +86,8 @@ def test_new_links_concern_a_page_and_the_one_that_stands_for_it(harvested: Work
     put(harvested, "inlinks", [link(URLS[0], "other"), link(COPY, "new"), link(NEVER, "x")], 2)
     assert looked_at(harvested) == {URLS[0], COPY, ORIGINAL}
     assert run_index(harvested).counts["replaced"] == 2
+    (layer,) = harvested.store.manifest.layers("index")
+    assert layer.rows == 11
 
 
 def test_ranks_concern_a_page_if_they_move_much(harvested: Workspace) -> None:
@@ -98,6 +102,18 @@ def test_copies_concern_the_page_that_stands_for_them(harvested: Workspace) -> N
     assert run_index(harvested).counts["replaced"] == 1
     hits = Searcher.open(harvested).search(TITLE, limit=100).hits
     assert {hit.copies for hit in hits} == {0}
+
+
+def test_lines_that_a_host_repeats_concern_its_pages(harvested: Workspace) -> None:
+    """Also those that nothing else has touched."""
+    line = line_hash(stored(URLS[7])["main_text"])
+    put(harvested, "boilerplate", [{"host": "z.example", "lines": [line], "source": 1}])
+    index.run(harvested)
+    put(harvested, "boilerplate", [{"host": "b.example", "lines": [line], "source": 1}], 2)
+    assert looked_at(harvested) == set()
+    assert index.run(harvested).counts["replaced"] == 6
+    put(harvested, "boilerplate", [{"host": "b.example", "lines": None, "source": 1}], 3)
+    assert index.run(harvested).counts["replaced"] == 6
 
 
 @pytest.mark.slow
