@@ -6,8 +6,12 @@ import math
 
 import pytest
 
+from gossamer.index.format.analysis import OTHER
 from gossamer.search.languages import (
     BOUND_SMOOTHING,
+    COMMON,
+    COMMON_WEIGHT,
+    DETECTED,
     LANGUAGE_PREFERENCE,
     MAX_WORDS,
     SMOOTHING,
@@ -88,18 +92,22 @@ def words(*typed: str) -> list[Words]:
 BOTH = {"en": pages(100, {"hous": 50, "a": 80}), "de": pages(100, {"haus": 30})}
 
 
+FIFTH = (1 / 5) ** COMMON_WEIGHT
+
+
 @pytest.mark.parametrize(
     ("typed", "preferred", "of_german"),
     [
         ((), "", 1.0),
         ((), "de", 1.0),
         (("unknown",), "", 1.0),
-        # SMOOTHING pages are added, a quarter of which have the word: 62.5 of 150, and 12.5.
-        (("house",), "", 1 / 5),
-        (("house", "house"), "", 1 / 25),
-        (("house", "unknown"), "", 1 / 5),
+        # SMOOTHING pages are added, a quarter of which have the word: 62.5 of 150, and 12.5. Both
+        # are more than COMMON.
+        (("house",), "", FIFTH),
+        (("house", "house"), "", FIFTH**2),
+        (("house", "unknown"), "", FIFTH),
         # Of a word with several parts, the rarest counts.
-        (("a-house",), "", 1 / 5),
+        (("a-house",), "", FIFTH),
         (("house-unknown",), "", 1.0),
     ],
 )
@@ -110,6 +118,63 @@ def test_a_query_is_likely_in_the_languages_that_have_its_words(
     found = _likelihoods(words(*typed), BOTH, preferred)
     assert found["de"] == pytest.approx(of_german)
     assert max(found.values()) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("english", "german", "of_german"),
+    [
+        (0.009, 0.009, 1),
+        (0.009, 0.0009, 0.1),
+        (0.01, 0.001, 0.1),
+        (0.16, 0.001, 0.1 / 2),
+        (0.16, 0.01, 1 / 2),
+    ],
+)
+def test_how_common_a_word_is_beyond_a_share_counts_by_its_fourth_root(
+    english: float, german: float, of_german: float
+) -> None:
+    assert (COMMON, COMMON_WEIGHT) == (0.01, 0.25)
+    many = 1_000_000  # beside which SMOOTHING is little
+    whole = {
+        "en": pages(many, {"font": round(many * english)}),
+        "de": pages(many, {"font": round(many * german)}),
+    }
+    found = _likelihoods(words("font"), whole, "")
+    assert found["de"] == pytest.approx(of_german, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("how do I change the colour of a window", {"en"}),
+        ("wie ändere ich die Farbe eines Fensters", {"de"}),
+        ("как изменить цвет окна", {"ru"}),
+        ("ako zmeniť farbu okna na ploche", set()),  # the index has no Slovak
+        ("xterm", set()),
+    ],
+)
+def test_letters_tell_the_language_of_a_query(text: str, known: set[str]) -> None:
+    whole = {language: pages(100, {}) for language in ("de", "en", "ru")}
+    found = _likelihoods(words(*text.split()), whole, "")
+    others = math.exp(-DETECTED) if known else 1.0
+    assert found == {each: 1.0 if each in known else others for each in whole}
+
+
+def test_letters_may_tell_that_a_query_is_in_one_of_the_other_languages() -> None:
+    asked = words("როგორ", "შევცვალო", "ფანჯრის", "ფერი")  # Georgian
+    found = _likelihoods(asked, {OTHER: pages(9, {}), "en": pages(9, {})}, "")
+    assert found == {OTHER: 1.0, "en": math.exp(-DETECTED)}
+
+
+def test_a_topic_is_no_language() -> None:
+    """The German pages are all about systemd, of the English ones a few are."""
+    whole = {
+        "en": pages(13_719, {"systemd": 151, "unit": 1_010}),
+        "de": pages(133, {"systemd": 25, "unit": 12}),
+    }
+    asked = words("systemd", "unit")
+    assert _likelihoods(asked, whole, "en")["en"] == 1.0
+    assert _likelihoods(asked, whole, "de")["de"] == 1.0
 
 
 def test_users_ask_in_their_language() -> None:
@@ -134,17 +199,19 @@ def test_other_languages_read_a_query_by_the_words_of_its_language() -> None:
     found = read_by_language(parse("house fonts"), BOTH)
     english, german = found["en"], found["de"]
     assert (english.frequencies, english.stems) == (BOTH["en"], {})
-    assert english.probability == pytest.approx(5 / 6)
-    assert german.probability == pytest.approx(1 / 6)
+    assert english.probability == pytest.approx(1 / (1 + FIFTH))
+    assert german.probability == pytest.approx(FIFTH / (1 + FIFTH))
     assert german.stems == {"hous": "hous", "font": "font"}
 
 
-@pytest.mark.parametrize(("before", "probability"), [(MAX_WORDS - 1, 0.8), (MAX_WORDS, 0.5)])
+@pytest.mark.parametrize(
+    ("before", "probability"), [(MAX_WORDS - 1, 1 / (1 + FIFTH)), (MAX_WORDS, 0.5)]
+)
 def test_the_first_words_determine_the_language(before: int, probability: float) -> None:
-    """`haus` makes German four times as likely: 30 + 7.5 pages of 150, and 7.5."""
+    """`haus` makes German more likely: 30 + 7.5 pages of 150, and 7.5."""
     unknown = " ".join(f"unknown{number}" for number in range(before))
     found = read_by_language(parse(f"{unknown} haus"), BOTH)
-    assert found["de"].probability == pytest.approx(5 / 6 if probability > 0.5 else 0.5)
+    assert found["de"].probability == pytest.approx(probability)
 
 
 def bm25_idf(documents: float, having: float) -> float:

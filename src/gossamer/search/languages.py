@@ -2,7 +2,9 @@
 
 Each language is an index with frequencies of its own (`index/format/analysis.py`), so the scores of
 its pages must be made comparable with those of others. The language of the query is that in which
-its words are most likely. It has three effects:
+its words are most likely: those of a language are on many of its pages, and only quoted elsewhere.
+That a word is on a fifth of the pages of a language, and on a hundredth of another one's, says what
+the pages are about, so it counts little, and the user's language decides. It has three effects:
 
   * A word is rare, and so telling, in languages that merely borrow it: on a site in eight
     languages, `install a package` would count for more on Norwegian pages, where even `a` is no
@@ -20,7 +22,8 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.analysis import analyzer_for, index_language_of
+from gossamer.parse.reading.language import language_of
 from gossamer.search.query import wanted_words
 
 if TYPE_CHECKING:
@@ -41,6 +44,13 @@ BOUND_SMOOTHING = 10
 each of its words as frequent as stop words."""
 LANGUAGE_PREFERENCE = 3.0
 """The logarithm of how much more likely users ask in their own language than in another one."""
+DETECTED = 4.0
+"""The same for the language of the query's letters, if they tell."""
+COMMON = 0.01
+"""The share of pages from which on a word is one of their language. How much larger the share is
+tells what these pages are about."""
+COMMON_WEIGHT = 0.25
+"""How much of the logarithm of a share counts beyond COMMON."""
 STEMMED = {"exact_form": "text", "title_exact_form": "title"}
 """By field without stemming and without stop words, the field that has the stop words."""
 
@@ -138,7 +148,12 @@ def _likelihoods(
     words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str
 ) -> Mapping[str, float]:
     """How likely the query is in each language, over that in the likeliest."""
-    logarithms = {language: LANGUAGE_PREFERENCE * (language == preferred) for language in whole}
+    detected = language_of(" ".join(word.text for word in words))
+    known = detected and index_language_of(detected)
+    logarithms = {
+        language: LANGUAGE_PREFERENCE * (language == preferred) + DETECTED * (language == known)
+        for language in whole
+    }
     held = sum(each.documents for each in whole.values())
     for word in words:
         having = {
@@ -151,7 +166,8 @@ def _likelihoods(
         share = sum(having.values()) / max(held, 1)
         for language, pages in having.items() if share else ():
             smooth = (pages + SMOOTHING * share) / (whole[language].documents + SMOOTHING)
-            logarithms[language] += math.log(smooth)
+            logarithms[language] += math.log(min(smooth, COMMON))
+            logarithms[language] += COMMON_WEIGHT * math.log(max(smooth / COMMON, 1))
     most = max(logarithms.values())
     return {language: math.exp(each - most) for language, each in logarithms.items()}
 
