@@ -115,7 +115,7 @@ def test_a_query_is_likely_in_the_languages_that_have_its_words(
     typed: tuple[str, ...], preferred: str, of_german: float
 ) -> None:
     assert SMOOTHING == 50
-    found = _likelihoods(words(*typed), BOTH, preferred)
+    found = _likelihoods(words(*typed), BOTH, preferred, "")
     assert found["de"] == pytest.approx(of_german)
     assert max(found.values()) == 1.0
 
@@ -139,31 +139,60 @@ def test_how_common_a_word_is_beyond_a_share_counts_by_its_fourth_root(
         "en": pages(many, {"font": round(many * english)}),
         "de": pages(many, {"font": round(many * german)}),
     }
-    found = _likelihoods(words("font"), whole, "")
+    found = _likelihoods(words("font"), whole, "", "")
     assert found["de"] == pytest.approx(of_german, rel=0.01)
 
 
+LANGUAGES = {
+    **{language: pages(100, {}) for language in ("de", "en", "ru")},
+    OTHER: pages(100, {}, language={"ja": 1, "ka": 1}),
+}
+
+
+def likeliest(text: str, preferred: str) -> set[tuple[str, str]]:
+    """Indexes in which a query is likeliest, each with the language of which it is there."""
+    found = read_by_language(parse(text), LANGUAGES, preferred)
+    most = max(each.probability for each in found.values())
+    return {(at, each.within) for at, each in found.items() if each.probability == most}
+
+
 @pytest.mark.parametrize(
-    ("text", "known"),
+    ("text", "preferred", "index", "within"),
     [
-        ("how do I change the colour of a window", {"en"}),
-        ("wie ändere ich die Farbe eines Fensters", {"de"}),
-        ("как изменить цвет окна", {"ru"}),
-        ("ako zmeniť farbu okna na ploche", set()),  # the index has no Slovak
-        ("xterm", set()),
+        ("how do I change the colour of a window", "", "en", ""),
+        ("wie ändere ich die Farbe eines Fensters", "en", "de", ""),
+        ("как изменить цвет окна", "ja", "ru", ""),
+        ("როგორ შევცვალო ფანჯრის ფერი", "en", OTHER, "ka"),
+        ("ウィンドウの色を変える", "ka", OTHER, "ja"),
+        ("xterm", "ja", OTHER, "ja"),
+        ("xterm", "de", "de", ""),
     ],
 )
-def test_letters_tell_the_language_of_a_query(text: str, known: set[str]) -> None:
-    whole = {language: pages(100, {}) for language in ("de", "en", "ru")}
-    found = _likelihoods(words(*text.split()), whole, "")
-    others = math.exp(-DETECTED) if known else 1.0
-    assert found == {each: 1.0 if each in known else others for each in whole}
+def test_letters_and_users_tell_the_language_of_a_query(
+    text: str, preferred: str, index: str, within: str
+) -> None:
+    assert likeliest(text, preferred) == {(index, within)}
 
 
-def test_letters_may_tell_that_a_query_is_in_one_of_the_other_languages() -> None:
-    asked = words("როგორ", "შევცვალო", "ფანჯრის", "ფერი")  # Georgian
-    found = _likelihoods(asked, {OTHER: pages(9, {}), "en": pages(9, {})}, "")
-    assert found == {OTHER: 1.0, "en": math.exp(-DETECTED)}
+@pytest.mark.parametrize(
+    ("text", "preferred"),
+    [
+        ("xterm", ""),
+        ("xterm", "fr"),
+        ("xterm", "zh"),
+        ("xterm", "eo"),
+        ("창의 색을 바꾸는 방법", "ko"),
+    ],
+)
+def test_languages_without_pages_do_not_count(text: str, preferred: str) -> None:
+    assert likeliest(text, preferred) == {(each, "") for each in LANGUAGES}
+
+
+@pytest.mark.parametrize(("preferred", "expected"), [("ja", (1.0, "ja")), ("ko", (0.0, ""))])
+def test_an_index_may_have_several_languages(preferred: str, expected: tuple[float, str]) -> None:
+    whole = {OTHER: LANGUAGES[OTHER]}
+    (reading,) = read_by_language(parse("xterm"), whole, preferred).values()
+    assert (reading.probability, reading.within) == expected
 
 
 def test_a_topic_is_no_language() -> None:
@@ -173,26 +202,27 @@ def test_a_topic_is_no_language() -> None:
         "de": pages(133, {"systemd": 25, "unit": 12}),
     }
     asked = words("systemd", "unit")
-    assert _likelihoods(asked, whole, "en")["en"] == 1.0
-    assert _likelihoods(asked, whole, "de")["de"] == 1.0
+    assert _likelihoods(asked, whole, "en", "")["en"] == 1.0
+    assert _likelihoods(asked, whole, "de", "")["de"] == 1.0
 
 
 def test_users_ask_in_their_language() -> None:
-    assert _likelihoods([], BOTH, "en") == {"en": 1.0, "de": math.exp(-LANGUAGE_PREFERENCE)}
-    assert _likelihoods([], BOTH, "fr") == {"en": 1.0, "de": 1.0}
+    assert _likelihoods([], BOTH, "en", "") == {"en": 1.0, "de": math.exp(-LANGUAGE_PREFERENCE)}
+    assert _likelihoods([], BOTH, "", "de") == {"en": math.exp(-DETECTED), "de": 1.0}
+    assert _likelihoods([], BOTH, "fr", "fr") == {"en": 1.0, "de": 1.0}
 
 
 @pytest.mark.parametrize("english", [pages(0, {}), pages(1, {"hous": 1})])
 def test_a_word_is_as_likely_in_a_language_without_pages_as_in_all(
     english: SummedStatistics,
 ) -> None:
-    found = _likelihoods(words("house"), {"en": english, "de": pages(0, {})}, "")
+    found = _likelihoods(words("house"), {"en": english, "de": pages(0, {})}, "", "")
     assert found == {"en": 1.0, "de": 1.0}
 
 
 def test_the_only_language_reads_every_query_as_it_is() -> None:
     (reading,) = read_by_language(parse("house"), {"en": BOTH["en"]}).values()
-    assert tuple(reading) == (BOTH["en"], 0.0, {})
+    assert tuple(reading) == (BOTH["en"], 0.0, {}, "")
 
 
 def test_other_languages_read_a_query_by_the_words_of_its_language() -> None:

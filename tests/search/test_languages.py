@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gossamer.search import explaining
 from gossamer.search.messages import Find, Question
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
@@ -99,6 +100,68 @@ def test_names_are_sought_in_the_language_of_the_user(work: Workspace, language:
 def test_the_language_of_the_query_counts_more_than_that_of_the_user(work: Workspace) -> None:
     hits = Searcher.open(work).search("Werkzeug für die Sicherung", language="en").hits
     assert hits[0].host == "de.example"
+
+
+EASTERN = ("ja", "ko", "th", "zh")
+"""Their pages are in one index, and a query of names is in none of them."""
+
+
+@pytest.fixture(scope="module")
+def eastern(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    work = crawl(tmp_path_factory.mktemp("eastern"))
+    texts = {"ja": "設定", "ko": "설정", "th": "ตั้งค่า", "zh": "設定", "en": "settings"}
+    rows = [
+        {
+            "url": f"http://{number}.{language}.example/",
+            "title": f"RAID {texts[language]}",
+            "text": f"RAID LVM {texts[language]} {number}",
+            "language": language,
+        }
+        for language in texts
+        for number in range(3)
+    ]
+    put_index(work, rows)
+    return work
+
+
+@pytest.mark.parametrize("query", ["LVM", "RAID LVM", "RAID", "RAID xterm"])
+@pytest.mark.parametrize("language", EASTERN)
+def test_users_find_their_language_among_several_of_an_index(
+    eastern: Workspace, query: str, language: str
+) -> None:
+    hits = Searcher.open(eastern).search(query, language=language, limit=20).hits
+    assert [hit.language for hit in hits[:3]] == [language] * 3
+    assert len(hits) == 5 * 3
+
+
+def test_several_nodes_prefer_a_language_together(eastern: Workspace) -> None:
+    nodes = [Searcher.open(eastern, shards=[shard]).node for shard in (1, 2)]
+    hits = asked(eastern, nodes, Question("RAID LVM", language="th")).hits
+    assert [hit.language for hit in hits[:3]] == ["th"] * 3
+
+
+@pytest.mark.parametrize("language", ["fr", "ka"])
+def test_a_language_without_pages_is_not_preferred(eastern: Workspace, language: str) -> None:
+    searcher = Searcher.open(eastern)
+    hits = searcher.search("RAID LVM", language=language).hits
+    assert hits == searcher.search("RAID LVM").hits
+
+
+def test_the_explanation_has_the_preferred_language(
+    eastern: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explaining, "MAX_S", 60)  # on a busy machine, the last hits have none
+    for hit in Searcher.open(eastern).search("RAID LVM", language="ja", explain=True).hits:
+        told = hit.explanation or {}
+        popularity = told["popularity"]["weight"] * told["popularity"]["value"]
+        assert hit.score == pytest.approx(told["words"]["value"] + popularity)
+
+
+def test_pages_of_results_are_one_list_where_some_pages_are_preferred(eastern: Workspace) -> None:
+    searcher = Searcher.open(eastern)
+    whole = searcher.search("RAID LVM", language="zh", limit=15).hits
+    parts = [searcher.search("RAID LVM", n, 4, language="zh").hits for n in range(0, 15, 4)]
+    assert [hit.url for part in parts for hit in part] == [hit.url for hit in whole]
 
 
 def test_scores_of_a_single_language_do_not_depend_on_that_of_the_user(tmp_path: Path) -> None:

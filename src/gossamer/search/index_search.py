@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.search.messages import REORDERED, Candidate
+from gossamer.search.query_clauses import add_optional
 from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 
 if TYPE_CHECKING:
@@ -92,8 +93,12 @@ def continued_hits(best: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
     return [*best, *rest][: len(hits)]
 
 
-def candidate_query(query_plan: QueryPlan, ask: Find) -> CandidateQuery:
-    return query_plan.any_term(counted=ask.counted) if ask.any_term else query_plan.all_terms()
+def candidate_query(plan: QueryPlan, ask: Find) -> CandidateQuery:
+    """The query of the first step, with a bonus for pages in the language of the query."""
+    found = plan.any_term(counted=ask.counted) if ask.any_term else plan.all_terms()
+    if found.query is None or not plan.preferred:
+        return found
+    return found._replace(query=add_optional(found.query, plan.preferred), skips=False)
 
 
 def read_candidates(

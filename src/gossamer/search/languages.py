@@ -22,9 +22,10 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.index.format.analysis import analyzer_for, index_language_of
+from gossamer.index.format.analysis import OTHER, analyzer_for, index_language_of
 from gossamer.parse.reading.language import language_of
 from gossamer.search.query import wanted_words
+from gossamer.search.statistics import TOGETHER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,11 +60,13 @@ class LanguageReading(NamedTuple):
     """How a language reads a query: by which frequencies, and the probability that it is in it.
 
     `stems`: by term of the language, the term of the same word in the language of the query.
+    `within`: the language of which the query is, in an index of several; "" if none of them.
     """
 
     frequencies: Frequencies
     probability: float
     stems: Mapping[str, str]
+    within: str = ""
 
 
 class BoundedFrequencies:
@@ -103,22 +106,37 @@ def read_by_language(
 
     `whole`: the frequencies of all pages, by language. `preferred`: the language of the user.
     """
-    if len(whole) == 1:
-        return {language: LanguageReading(only, 0.0, {}) for language, only in whole.items()}
     words = [*islice(wanted_words(tree), MAX_WORDS)]
-    likelihoods = _likelihoods(words, whole, preferred)
+    detected = language_of(" ".join(word.text for word in words)) or ""
+    indexes = {each: _index_of(each, whole) for each in (detected, preferred)}
+    within = next((each for each, index in indexes.items() if index == OTHER), "")
+    if len(whole) == 1:
+        ((language, only),) = whole.items()
+        return {language: LanguageReading(only, float(bool(within)), {}, within)}
+    likelihoods = _likelihoods(words, whole, indexes[preferred], indexes[detected])
     spoken = max(likelihoods, key=likelihoods.__getitem__)
 
     def reading(language: str, mine: Frequencies) -> LanguageReading:
         probability = likelihoods[language] / sum(likelihoods.values())
         if language == spoken:
-            return LanguageReading(mine, probability, {})
+            return LanguageReading(mine, probability, {}, within * (language == OTHER))
         translated = _translate_terms(words, language, spoken)
         stop_words = _stop_words(words, language, spoken)
         bounded = BoundedFrequencies(mine, whole[spoken], translated, stop_words)
-        return LanguageReading(bounded, probability, translated)
+        return LanguageReading(bounded, probability, translated, within * (language == OTHER))
 
     return {language: reading(language, mine) for language, mine in whole.items()}
+
+
+def _index_of(language: str, whole: Mapping[str, Frequencies]) -> str:
+    """The index that has pages in a language; "" if none has."""
+    index = index_language_of(language)
+    has_pages = (
+        whole[OTHER].pages("language", language) > 0
+        if language in TOGETHER and OTHER in whole
+        else index != OTHER and index in whole
+    )
+    return index if has_pages else ""
 
 
 def smoothed_idf(
@@ -145,13 +163,11 @@ def smoothed_idf(
 
 
 def _likelihoods(
-    words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str
+    words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str, detected: str
 ) -> Mapping[str, float]:
-    """How likely the query is in each language, over that in the likeliest."""
-    detected = language_of(" ".join(word.text for word in words))
-    known = detected and index_language_of(detected)
+    """How likely the query is in the language of each index, over that in the likeliest."""
     logarithms = {
-        language: LANGUAGE_PREFERENCE * (language == preferred) + DETECTED * (language == known)
+        language: LANGUAGE_PREFERENCE * (language == preferred) + DETECTED * (language == detected)
         for language in whole
     }
     held = sum(each.documents for each in whole.values())

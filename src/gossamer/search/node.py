@@ -65,6 +65,7 @@ from gossamer.search.messages import (
 )
 from gossamer.search.open_parts import open_languages
 from gossamer.search.profiles import cosine, lnc, ltc
+from gossamer.search.query_clauses import add_optional
 from gossamer.search.query_cost import affordable
 from gossamer.search.query_plans import Index, QueryPlans
 from gossamer.search.ranking import Ranking
@@ -194,7 +195,8 @@ class Node:
             query = plan.title_matches(any_term=ask.any_term)
             if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
-                hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
+                preferring = add_optional(query, plan.preferred)
+                hits = searcher.search(preferring, MAX_TITLE_MATCHES, count=False).hits
                 bonus = self._plans.score_bonus(number, ask)
                 yield from read_candidates(number, searcher, hits, bonus, dated=ask.dated)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tantivy import Query
+
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.languages import read_by_language
 from gossamer.search.ranking import QueryPlan
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from gossamer.config import RankingConfig
     from gossamer.search.languages import LanguageReading
     from gossamer.search.messages import Counts, Find
-    from gossamer.search.query import Query
+    from gossamer.search.query import Query as QueryTree
     from gossamer.search.ranking import Ranking
     from gossamer.search.statistics import Frequencies, Statistics
 
@@ -39,7 +41,7 @@ class _LastQuery(NamedTuple):
     The next query replaces this object, so a thread that holds it can go on using it.
     """
 
-    query: Query | None
+    query: QueryTree | None
     counts: Counts | None
     language: str
     readings: Mapping[str, LanguageReading]
@@ -64,20 +66,33 @@ class QueryPlans:
         if number not in last.plans:
             language, _, ranking, *_ = self._indexes[number]
             if language not in last.meant:
-                among, _, stems = last.readings[language]
+                among, _, stems, _ = last.readings[language]
                 meant = Interpretation.from_query(ask.query, ranking.analyzer, among, stems)
                 last.meant[language] = meant
-            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
+            preferred = self._preferred(last.readings[language], ranking.schema)
+            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language], preferred)
         return last.plans[number]
 
     def score_bonus(self, number: int, ask: Find) -> float:
-        """What to add to the scores of all pages of an index that the first step found."""
+        """What to add to the scores of all pages of an index that the first step found.
+
+        If only pages in one of its languages are preferred, the plan does that.
+        """
         last = self._query(ask)  # without plans if another thread has asked since
         reading = last.readings[self._indexes[number].language]
         coverage = 0.0
         if not ask.any_term:  # what is a word and a stop word here may be two words elsewhere
             coverage = max(self._plan_for(each, ask, last).coverage for each in self._whole)
-        return self._weights.language * reading.probability + coverage
+        return coverage if reading.within else self._gain(reading) + coverage
+
+    def _gain(self, reading: LanguageReading) -> float:
+        return self._weights.language * reading.probability
+
+    def _preferred(self, reading: LanguageReading, schema: tantivy.Schema) -> Sequence[Query]:
+        if not reading.within:
+            return ()
+        pages = Query.term_query(schema, "language", reading.within, "basic")
+        return (Query.const_score_query(pages, self._gain(reading)),)
 
     def _query(self, ask: Find) -> _LastQuery:
         last = self._last

@@ -140,10 +140,18 @@ class QueryPlan:
     """The tantivy queries for one query and one index.
 
     `meant`: the interpretation of the query for the language's whole index, of which this one may
-    be a part. `coverage`: what to add to the scores of pages that have all words.
+    be a part. `coverage`: what to add to the scores of pages that have all words. `preferred`:
+    what adds to those of pages in the language of the query, if the index has several.
     """
 
-    def __init__(self, ranking: Ranking, tree: query_tree.Query, meant: Interpretation) -> None:
+    def __init__(
+        self,
+        ranking: Ranking,
+        tree: query_tree.Query,
+        meant: Interpretation,
+        preferred: Sequence[Query] = (),
+    ) -> None:
+        self.preferred = preferred
         self._schema = ranking.schema
         self._analyzer = ranking.analyzer
         self._weights = ranking.weights

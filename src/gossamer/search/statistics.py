@@ -12,6 +12,9 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from gossamer.index.format.analysis import OTHER, index_language_of
+from gossamer.parse.reading.ngrams import LANGUAGES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
@@ -24,6 +27,8 @@ SCORED = (
     *("exact_form", "code", "title_exact_form", "title_code"),
 )
 """Fields whose words count for the score."""
+TOGETHER = tuple(each for each in LANGUAGES if index_language_of(each) == OTHER)
+"""Languages whose pages are in one index. Their pages are counted, too."""
 MAX_KEPT = 20_000
 """Frequencies that are cached per index."""
 ALL = ""
@@ -63,7 +68,8 @@ class Statistics:
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """The frequencies of terms, by field and term, and the number of documents under ALL."""
         found = {field: {term: self.pages(field, term) for term in terms} for field in SCORED}
-        return {**found, ALL: {ALL: self.documents}}
+        languages = {language: self.pages("language", language) for language in TOGETHER}
+        return {**found, "language": languages, ALL: {ALL: self.documents}}
 
 
 class SummedStatistics:
