@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pyspark.sql import functions as F
 
 from gossamer.engine.engine import Engine
 from gossamer.engine.small import client
 from gossamer.state import table_io
+from gossamer.state.sorted_rows import merge_sorted
 from gossamer.storage import parquet
 from gossamer.storage.local_backend import LocalBackend
 from gossamer.storage.store import Store
@@ -117,6 +119,25 @@ def test_the_rows_of_a_step_that_are_held_have_one_folder(work: Workspace) -> No
     work.scratch(work.engine.rows(SOME))
     assert len(work._scratch) == 1
     assert work._scratch != [folder]
+
+
+@pytest.mark.parametrize("column", ["'x'", "soundex('x')"])
+def test_of_long_texts_a_reader_holds_a_page(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    """Only a server knows soundex. Texts of 5 KB that do not repeat, in 16 pages of 64 rows."""
+    texts = pa.table({"n": range(1024), "text": [f"{n:<5000}" for n in range(1024)]})
+    rows = work.engine.rows(texts).withColumn("other", F.expr(column))
+    (file,) = work.scratch_files(rows, page_rows=64)
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.system_memory_pool())
+    monkeypatch.setattr("gossamer.state.sorted_rows.BATCH_ROWS", 32)
+    pa.set_memory_pool(pool)
+    try:
+        read = [row["text"] for row in merge_sorted([f"{work.root}/{file.path}"], ["n"])]
+    finally:
+        pa.set_memory_pool(usual)
+    assert pool.max_memory() < 4 * 64 * 5_000
+    assert sorted(read) == sorted(texts["text"].to_pylist())
 
 
 def test_tables_without_an_engine_say_so(tmp_path: Path) -> None:

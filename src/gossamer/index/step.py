@@ -130,7 +130,7 @@ def _build_shards(
     work: Workspace, rows: DataFrame, base: Mapping[Key, Iterable[File]]
 ) -> list[task_output.Row]:
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
-    tasks = _part_tasks(work, work.scratch_files(rows, by=["shard"]), base)
+    tasks = _part_tasks(work, work.scratch_files(rows, ["shard"], sorted_rows.BATCH_ROWS), base)
     kind = task_output.YIELD, task_output.YIELD_DDL
     return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
 

@@ -161,12 +161,15 @@ class Tables:
             meanwhile = thread.submit(other)
             return one(), meanwhile.result()
 
-    def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
+    def scratch_files(
+        self, df: DataFrame, by: Sequence[str] = (), page_rows: int | None = None
+    ) -> tuple[File, ...]:
         """Write rows to Parquet files that are deleted at the end of the step, or by `close`.
 
-        Each column in `by` partitions the rows into folders named `<column>=<value>`.
+        Each column in `by` partitions the rows into folders named `<column>=<value>`. Readers
+        hold a page of each column, so long texts have pages of `page_rows`.
         """
-        return self._write(df, SCRATCH, by)
+        return self._write(df, SCRATCH, by, page_rows)
 
     def _hold(self, df: DataFrame) -> HeldTable | None:
         """The rows of a small query, which stand for a scratch file; None if it is not small."""
@@ -186,7 +189,13 @@ class Tables:
         return attempt
 
     def _write(
-        self, df: DataFrame, dataset: str, by: Sequence[str] = (), *, is_large: bool = False
+        self,
+        df: DataFrame,
+        dataset: str,
+        by: Sequence[str] = (),
+        page_rows: int | None = None,
+        *,
+        is_large: bool = False,
     ) -> tuple[File, ...]:
         """Write rows. `is_large`: `_hold` has found out that the query is not small."""
         from gossamer.engine.engine import engine_errors
@@ -198,6 +207,8 @@ class Tables:
         attempt = self.store.attempt(dataset) if is_kept and not uploads else self.scratch_attempt()
         with engine_errors(local_path(f"{self.root}/{attempt}")):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
+            if page_rows is not None:
+                rows = rows.options(**_pages(page_rows))
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
             if is_large:
@@ -274,16 +285,19 @@ def _sizes(dataset: Dataset) -> dict[str, str]:
         rows = str(dataset.group_rows)
         options |= {"parquet.block.row.count.limit": rows, "max_row_group_size": rows}
     if dataset.page_rows is not None:
-        rows = str(dataset.page_rows)
-        options |= {
-            "compression": "uncompressed",
-            "parquet.enable.dictionary": "false",
-            "dictionary_enabled": "false",
-            "parquet.page.row.count.limit": rows,
-            "data_page_row_count_limit": rows,
-            "write_batch_size": rows,  # after each, the embedded engine looks at the page's size
-        }
+        options |= {"compression": "uncompressed", **_pages(dataset.page_rows)}
     return options
+
+
+def _pages(rows: int) -> dict[str, str]:
+    """Options for pages of so many rows, and no dictionaries."""
+    return {
+        "parquet.enable.dictionary": "false",
+        "dictionary_enabled": "false",
+        "parquet.page.row.count.limit": str(rows),
+        "data_page_row_count_limit": str(rows),
+        "write_batch_size": str(rows),  # after each, the embedded engine looks at the page's size
+    }
 
 
 def _ddl(path: str) -> str:
