@@ -74,8 +74,8 @@ class Ran(NamedTuple):
     last: list[StepReport]
     opened: list[Path]
     """Files that its owner has opened for others after the first run."""
-    when_workers_ended: list[tuple[str, str]]
-    """What was told last when idle workers were ended in the first run."""
+    when_room_was_made: list[tuple[str, str]]
+    """What was told last when memory was returned in the first run."""
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +84,20 @@ def ran(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory)
     crawl = Crawl.create(str(folder), loopback_settings(fake.address), engine)
     crawl.inject(fake.web.seeds())
     told: list[tuple[str, str]] = []
-    ended: list[tuple[str, str]] = []
-    end = crawl.work.end_idle_workers
+    made: list[tuple[str, str]] = []
+    make = crawl.work.make_room
 
-    def end_idle_workers() -> None:
-        ended.append(told[-1])
-        end()
+    def make_room() -> None:
+        made.append(told[-1])
+        make()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crawl.work, "end_idle_workers", end_idle_workers)
+        patch.setattr(crawl.work, "make_room", make_room)
         first = run_first(crawl, told)
     opened = [path for path in folder.rglob("*") if path.suffix in {".parquet", ".gz", ".toml"}]
     for path in opened:
         path.chmod(0o644)
-    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run(), opened, ended)
+    return Ran(crawl, told, first, crawl.run(rounds=1), crawl.run(), opened, made)
 
 
 def run_first(crawl: Crawl, told: list[tuple[str, str]]) -> list[StepReport]:
@@ -108,8 +108,8 @@ def run_first(crawl: Crawl, told: list[tuple[str, str]]) -> list[StepReport]:
     )
 
 
-def test_workers_of_the_rounds_end_before_the_harvest(ran: Ran) -> None:
-    assert ran.when_workers_ended == [("ends", ALL[-1])]
+def test_memory_of_the_rounds_is_returned_before_the_harvest(ran: Ran) -> None:
+    assert ran.when_room_was_made == [("ends", ALL[-1])]
 
 
 def test_rounds_are_bounded_announced_reported_and_go_on(ran: Ran) -> None:

@@ -24,6 +24,7 @@ from gossamer.index.format.layout import FIRST, part_key
 from gossamer.index.format.page_keys import hash_prefix, host_bits, page_key
 from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_index_part, part_size
 from gossamer.search.searcher import Searcher
+from gossamer.state.workspace import Workspace
 from gossamer.storage import checksums
 from gossamer.storage.store import File, Layer
 from gossamer.storage.task_output import counts_of, layers_of
@@ -34,9 +35,7 @@ from tests.support.rows import frame, put
 from tests.support.small_index import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gossamer.state.workspace import Workspace
+    from collections.abc import Callable, Iterator
 
 
 def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:
@@ -98,7 +97,17 @@ COUNTS = {
 
 
 @pytest.fixture(scope="module")
-def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
+def rooms() -> Iterator[list[str]]:
+    """The crawls that made room for tasks, as those do that have more than 50 changes here."""
+    made: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.index.step.MANY_CHANGES", 50)
+        patch.setattr(Workspace, "make_room", lambda work: made.append(work.root))
+        yield made
+
+
+@pytest.fixture(scope="module")
+def returned(new_work: Callable[[], Workspace], rooms: list[str]) -> Callable[[], Workspace]:
     """A crawl with an index, of hosts that each serve a test or two."""
     work = new_work()
     work.config = msgspec.structs.replace(
@@ -148,6 +157,7 @@ def returned(new_work: Callable[[], Workspace]) -> Callable[[], Workspace]:
         ],
     )
     run_index(work)
+    assert rooms == [work.root]
     return returning(work)
 
 
@@ -167,10 +177,11 @@ class Later(NamedTuple):
 
     counts: dict[str, int]
     searcher: Searcher
+    rooms: int
 
 
 @pytest.fixture(scope="module")
-def later(returned: Callable[[], Workspace]) -> Later:
+def later(returned: Callable[[], Workspace], rooms: list[str]) -> Later:
     work = returned()
     put(
         work,
@@ -186,8 +197,13 @@ def later(returned: Callable[[], Workspace]) -> Later:
     with work.step("test", 3) as draft:
         draft.replace["ranks"] = ()
     put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
+    before = len(rooms)
     counts = run_index(work).counts
-    return Later(counts, Searcher.open(work))
+    return Later(counts, Searcher.open(work), len(rooms) - before)
+
+
+def test_room_is_not_made_for_few_changes(later: Later) -> None:
+    assert later.rooms == 0
 
 
 def test_a_page_is_found_as_its_newest_document_says(searcher: Searcher) -> None:

@@ -113,10 +113,11 @@ class Engine:
         atexit.unregister(self.stop)
         self._started.close()
 
-    def end_idle_workers(self) -> None:
-        """End the workers that wait for work now, with their parsers: others start in 50 ms."""
+    def make_room(self) -> None:
+        """Return memory that is free, and end workers that are idle: others start in 50 ms."""
         if self._pool is not None:
             self._pool.end_idle()
+            trim_heap()
 
     def rest(self) -> None:
         """Do with less memory until there is work again, of which its beginning takes longer."""

@@ -95,7 +95,7 @@ def run(
         if not found:
             break
         done += 1
-    work.end_idle_workers()  # and their parsers, as nothing will be parsed any more
+    work.make_room()  # parsers, too, have nothing to do any more
     yield from harvest(work, announce)
 
 

@@ -39,6 +39,8 @@ TEXT_COLUMNS = (
 
 EXTRA_TASKS = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
+MANY_CHANGES = 1_000
+"""Of documents. They take two CPU seconds, beside which new workers (0.05 s each) cost little."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -131,6 +133,8 @@ def _build_shards(
 ) -> list[task_output.Row]:
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
     tasks = _part_tasks(work, work.scratch_files(rows, ["shard"], sorted_rows.BATCH_ROWS), base)
+    if sum(task.changes for task in tasks) > MANY_CHANGES:
+        work.make_room()
     kind = task_output.YIELD, task_output.YIELD_DDL
     return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
 

@@ -102,10 +102,10 @@ class Workspace(Tables):
     def now_ms(self) -> int:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
 
-    def end_idle_workers(self) -> None:
-        """Let no worker of the steps before keep memory that the following ones need."""
+    def make_room(self) -> None:
+        """Let the engine keep no memory of what it did before, as much will be needed."""
         if self._engine is not None:
-            self._engine.end_idle_workers()
+            self._engine.make_room()
 
     def rest(self) -> None:
         """Let the engine do with less memory, as there is no work for long."""
