@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
+from gossamer.index.format.analysis import index_language_of
 from gossamer.search.diversity import PlacedPage
 from gossamer.search.meaning import (
     FOREIGN,
@@ -38,7 +39,7 @@ from tests.support.concept_encoder import ConceptEncoder
 from tests.support.small_index import crawl, put_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from gossamer.state.workspace import Workspace
@@ -167,22 +168,32 @@ SHELF = {
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     made = crawl(tmp_path)
-    rows = [
-        {"url": url, "title": "", "text": text, "language": language}
-        for url, (language, text) in SHELF.items()
-    ]
-    put_index(made, rows)
+    put_shelf(made, SHELF)
     return made
 
 
-def meanings(urls: Iterable[str]) -> Meanings:
+def put_shelf(work: Workspace, shelf: Mapping[str, tuple[str, str]]) -> None:
+    rows = [
+        {"url": url, "title": "", "text": text, "language": language}
+        for url, (language, text) in shelf.items()
+    ]
+    put_index(work, rows)
+
+
+def opened(work: Workspace, shelf: Mapping[str, tuple[str, str]]) -> Searcher:
+    """The searcher of an index of these pages, with their meanings."""
+    searcher = Searcher.open(work)
+    searcher.node.meanings = meanings(shelf)
+    return Searcher(searcher.node, RankingConfig(), PageInfo(work, Lookup(work)))
+
+
+def meanings(shelf: Mapping[str, tuple[str, str]]) -> Meanings:
     """The vectors of some pages."""
     model = Model(ConceptEncoder(), 4)
     drafts: dict[str, SegmentDraft] = {}
-    for url in urls:
-        language, text = SHELF[url]
+    for url, (language, text) in shelf.items():
         row = {"url": url, "host": host_of(url), "adds": True, "title": None, "main_text": text}
-        drafts.setdefault(language, SegmentDraft(model, ())).add(row, 4)
+        drafts.setdefault(index_language_of(language), SegmentDraft(model, ())).add(row, 4)
     return Meanings(model, {key: [[draft.segment()]] for key, draft in drafts.items()})
 
 
@@ -191,9 +202,7 @@ Search = Callable[..., list[str]]
 
 @pytest.fixture
 def search(work: Workspace) -> Search:
-    searcher = Searcher.open(work)
-    searcher.node.meanings = meanings(SHELF)
-    searcher = Searcher(searcher.node, RankingConfig(), PageInfo(work, Lookup(work)))
+    searcher = opened(work, SHELF)
 
     def found(query: str, **options: Any) -> list[str]:
         return [hit.url[-1] for hit in searcher.search(query, **options).hits]
@@ -207,6 +216,19 @@ def test_pages_in_other_languages_follow_those_with_all_words(search: Search) ->
     assert {*found[1:3]} == {"1", "3"}
     assert search("cat house", language="de")[:2] == ["4", "1"]
     assert search("cat house", language="fr")[:2] == ["4", "3"]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_language_of_the_user_comes_first(tmp_path: Path, language: str) -> None:
+    work = crawl(tmp_path)
+    shelf = {
+        "http://a.example/": ("en", "the cat is in a tree"),
+        "http://b.example/": ("ja", "猫 が 木 の 上 に いる"),
+    }
+    put_shelf(work, shelf)
+    hits = opened(work, shelf).search("katze baum", language=language).hits
+    assert hits[0].language == language
+    assert len(hits) == len(shelf)
 
 
 def test_filters_apply(search: Search) -> None:
@@ -253,7 +275,7 @@ def test_several_nodes_answer_as_one(work: Workspace, search: Search) -> None:
     for shard in parts.shards:
         searcher = Searcher.open(work, shards=[shard])
         urls = list(SHELF)[0 if shard == 1 else 1 :: 2]  # as put_index deals them
-        searcher.node.meanings = meanings(urls)
+        searcher.node.meanings = meanings({url: SHELF[url] for url in urls})
         nodes.append(searcher.node)
     assert len(nodes) == 2
     for query in ("cat house", "katze brücke", "related:http://b.example/4"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gossamer.cli.result_printing import print_results
 from gossamer.config import Config, SearchConfig
 from gossamer.errors import ConfigError
-from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.analysis import OTHER, analyzer_for, index_language_of
 from gossamer.search import synonyms as synonyms_module
 from gossamer.search.messages import Question
 from gossamer.search.query import And, Not, Or, Words, parse
@@ -250,6 +250,17 @@ def test_trees_with_synonyms(tmp_path: Path) -> None:
     assert expanded('"cars"') == Words("cars", exact=True)
     assert expanded("big site:a.org apple") == parse("big site:a.org apple")
     assert known.expand(parse("cars"), []) == Words("cars"), "no language in which they are stemmed"
+
+
+def test_a_rule_of_a_language_holds_in_the_index_that_has_its_pages(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("[ja] 車 = 自動車\n[hr] auto = vozilo\n[de] Auto = Wagen\n", "utf-8")
+    known = Synonyms(path)
+    assert (index_language_of("ja"), index_language_of("hr")) == (OTHER, "sr")
+    assert known.expand(parse("車"), []) == Words("車", also=("自動車",))
+    assert known.expand(parse("auto"), ["sr"]) == Words("auto", also=("vozilo",))
+    assert known.expand(parse("auto"), ["de"]) == Words("auto", also=("Wagen",))
+    assert known.expand(parse("auto"), ["en"]) == Words("auto")
 
 
 def test_what_synonyms_cost_is_bounded(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model of meaning for tests: words of three languages, of which some mean the same."""
+"""A model of meaning for tests: words of four languages, of which some mean the same."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CONCEPTS = {
     word: concept
     for concept, words in enumerate(
         (
-            ("cat", "katze", "chat"),
+            ("cat", "katze", "chat", "猫"),
             ("dog", "hund", "chien"),
-            ("tree", "baum", "arbre"),
+            ("tree", "baum", "arbre", "木"),
             ("house", "haus", "maison"),
             ("bridge", "brücke", "pont"),
         )

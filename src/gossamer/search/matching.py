@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from gossamer.index.format.analysis import index_language_of
 from gossamer.search import query as query_tree
 from gossamer.search.diversity import PlacedPage, demote_crowded_hosts, merge_partial_matches
 from gossamer.search.meaning import (
@@ -268,7 +269,8 @@ class MatchSearch:
         is_one_host = query_tree.restricts_host(self.tree)
         if not is_one_host:
             front = demote_crowded_hosts(front)
-        language = self.question.language
+        preferred = self.question.language
+        language = index_language_of(preferred) if preferred else ""
         if self._like:
             front, _ = fuse(front, near, language)
         elif near and few:

@@ -80,7 +80,7 @@ def fuse(
 ) -> tuple[list[PlacedPage], list[float]]:
     """Pages that were found by their words or by their meaning, the best first, and their worth.
 
-    `language`: of the user; `spoken`: of the query.
+    `language`: the user's; `spoken`: that of the query; both as indexes are named.
     """
     pages = {each.page.key: each for each in (*near, *words)}
     best = max((each.near for each in pages.values()), default=0.0) or 1.0

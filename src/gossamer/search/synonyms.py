@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from gossamer.config.settings_files import read_text
 from gossamer.errors import ConfigError
-from gossamer.index.format.analysis import OTHER, analyzer_for
+from gossamer.index.format.analysis import OTHER, analyzer_for, index_language_of
 from gossamer.search.query import And, Or, Words
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Synonyms:
             found: dict[tuple[str, ...], list[str]] = defaultdict(list)
             analyzer = analyzer_for(language)
             for rule in self._rules:
-                if rule.language in ("", language):
+                if not rule.language or index_language_of(rule.language) == language:
                     found[analyzer.terms_of(rule.typed)] += rule.others
             found.pop((), None)
             known = self._by_language[language] = {
