@@ -165,8 +165,8 @@ def _mark_listed(work: Workspace, rows: DataFrame, name: str, entries: Listed) -
     is_listed = F.lit(0) == 1
     for column, values in (("key", entries.urls), ("host", entries.hosts)):
         if values:
-            table = pa.table({column: sorted(values), f"of_{column}": [True] * len(values)})
-            marks = work.engine.spark.createDataFrame(table)
+            names = sorted(values)
+            marks = work.engine.rows(pa.table({column: names, f"of_{column}": names}))
             rows = rows.join(marks, on=column, how="left")
             is_listed |= F.col(f"of_{column}").isNotNull()
     return rows.withColumn(name, is_listed).drop("of_key", "of_host")
