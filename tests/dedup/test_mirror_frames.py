@@ -66,6 +66,7 @@ def test_the_original_is_the_host_that_was_first_or_is_better(work: Workspace) -
     assert paired(work, [*copied((A,), least), *earlier]) == {(A, B, least)}
     put(work, "host_ranks", [{"host": A, "rank": 0.1}, {"host": C, "rank": 0.3}])
     assert paired(work, copied((A, B, C), least)) == {(A, C, least), (B, C, least)}
+    assert paired(work, [*copied((C,), least), *earlier]) == {(C, B, least)}
     long = "long." + A
     assert paired(work, copied((B, long), least)) == {(long, B, least)}
 
