@@ -146,3 +146,9 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     code_terms(text)
     camel_case(text)
     assert time.process_time() - started_s < 2  # quadratic time would take minutes
+
+
+def test_each_piece_is_in_the_sections_of_its_kinds() -> None:
+    text = "snake_case CamelCase 日本語 plain x-y größe_x A.b"
+    found = marked_pieces(join_texts([text]))
+    assert found == (["snake_case\nx-y\nA.b", "größe_x"], "CamelCase", "日本語")
