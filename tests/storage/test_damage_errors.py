@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.errors import MissingFile, StoreError, StoreFull
+from gossamer.errors import EngineError, MissingFile, StoreError, StoreFull
 from gossamer.storage.damage import damage_errors
 
 if TYPE_CHECKING:
@@ -48,3 +48,13 @@ def test_a_damaged_file_is_named(tmp_path: Path, error: Exception) -> None:
     (tmp_path / "cut.parquet").write_bytes(b"PAR1")
     assert issubclass(raised(error, tmp_path / "cut.parquet"), MissingFile)
     assert raised(BrokenPipeError(errno.EPIPE, "x"), tmp_path / "cut.parquet") is BrokenPipeError
+
+
+def test_what_the_engine_cannot_decode_is_looked_for(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
+    pq.write_table(pa.table({"n": [1]}), whole)
+    cut.write_bytes(b"PAR1")
+    unread = EngineError("the batch engine", "Parquet error: no footer", "")
+    assert raised(unread, whole, cut) is MissingFile
+    assert raised(unread, whole) is EngineError
+    assert raised(EngineError("the batch engine", "ended", ""), cut) is EngineError
