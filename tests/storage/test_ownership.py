@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.errors import Occupied, StoreError
+from gossamer.storage import ownership
 from gossamer.storage.names import OWNER_MARK
 from gossamer.storage.ownership import claim_folder
 
@@ -57,3 +58,16 @@ def test_a_mark_that_names_no_crawl_is_an_error(disk: Path) -> None:
     (disk / OWNER_MARK).write_text("{}")
     with pytest.raises(StoreError, match="does not name a crawl"):
         claim(disk)
+
+
+def test_the_first_mark_of_a_folder_counts(tmp_path: Path) -> None:
+    first, second = (ownership.Owner(name, f"/{name}", "pages") for name in ("one", "two"))
+    assert ownership._write_first(tmp_path / "mark", first) == first
+    assert ownership._write_first(tmp_path / "mark", second) == first
+    assert ownership._read_owner(tmp_path / "mark") == first
+
+
+def test_a_folder_that_is_gone_is_not_that_of_a_crawl(tmp_path: Path) -> None:
+    assert ownership._is_folder(tmp_path, tmp_path)
+    assert not ownership._is_folder(tmp_path / "gone", tmp_path)
+    assert ownership._resolve_owner(tmp_path / "gone") is None

@@ -418,3 +418,10 @@ def test_a_manifest_that_its_reader_cannot_open_is_not_damaged(
     with pytest.raises(StoreError) as refused:
         store._read(1)
     assert isinstance(refused.value, CorruptManifest) is is_damage
+
+
+def test_the_newest_state_is_read_when_a_crawl_is_locked(store: Store) -> None:
+    opened = Store.open(store.backend)
+    store.commit(report("fetch"), append={"pages": put(store, "pages")})
+    with opened.lock():
+        assert opened.manifest.version == store.manifest.version
