@@ -52,6 +52,26 @@ def paired(work: Workspace, rows: list[Row]) -> set[tuple[str, str, int]]:
     return {(row.host, row.mirror_of, row.agreeing) for row in found.collect()}
 
 
+def test_places_are_shared_by_several_pages(work: Workspace) -> None:
+    """Once they are, they stay so until all is judged again."""
+    gone = {"disposition": "dropped_noindex"}
+    rows = [page(A, 1, 1), page(B, 1, 1), page(A, 2, 2), page(A, 3, 3), page(B, 3, 3)]
+    rows += [page(A, 4, 4), page(B, 4, 4) | gone]
+    places = {number: page(A, number, number)["place"] for number in range(1, 5)}
+    put(work, "shared_places", [{"place": 7}])
+    held = frame(work, "dispositions", [{"disposition": "indexed"} | row for row in rows])
+    layers: Any = SimpleNamespace(layers=[held], where=lambda choose: choose(held))
+
+    def shared(*fresh: Row, anew: bool) -> set[int]:
+        new = frame(work, "dispositions", [{"disposition": "indexed"} | row for row in fresh])
+        found, count = mirrors.update_shared_places(work, layers, new, anew=anew)
+        assert found.count() == count
+        return {row.place for row in found.collect()}
+
+    assert shared(anew=True) == {places[1], places[3]}
+    assert shared(page(C, 1, 1), page(C, 3, 3) | gone, page(C, 2, 2), anew=False) == {7, places[1]}
+
+
 def test_a_mirror_shares_enough_texts_with_another_host(work: Workspace) -> None:
     least = mirrors.MIN_TEXTS
     assert paired(work, copied((A, B), least)) == {(B, A, least)}

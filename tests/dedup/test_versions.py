@@ -215,6 +215,17 @@ def test_many_whole_numbers_are_things(work: Workspace, places: int, are_version
     assert {row.other for row in found} <= {f"http://a.example/{places}/x"}
 
 
+def test_the_segments_that_may_be_versions(work: Workspace) -> None:
+    """With what is around them, by which the pages of a manual are found in its versions."""
+    rows = [("http://a.example/A/v1.0/b/2.0/X?q=/3.0/", "s")]
+    pages = work.engine.spark.createDataFrame(rows, "url string, scope string")
+    found = versions._version_segments(pages).select("version", "family", "after").collect()
+    assert sorted(tuple(row) for row in found) == [
+        ("2.0", "s http://a.example/a/v1.0/b ", "/X?q=/3.0/"),
+        ("v1.0", "s http://a.example/a ", "/b/2.0/X?q=/3.0/"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "is_versioned"),
     [

@@ -159,6 +159,7 @@ def test_what_is_indexed_whole() -> None:
     assert (fields["language"], fields["kind"]) == (["en"], ["pdf"])
     assert fields["key"] == [page_key(PAGE["url"], PAGE["host"])]
     assert fields["hash_prefix"] == [hash_prefix(fields["key"][0])]
+    assert (fields["key"], fields["hash_prefix"]) == ([7628171589442481435], ["d3b96b"])
     assert (fields["fetched_ms"], fields["static_rank"]) == ([0], [1.0])
     bare = build_document(row_of(TEXT, "en") | {"language": None}).to_dict()
     assert not bare.keys() & {"language", "wish", "copy_site"}
