@@ -10,15 +10,19 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
+from gossamer.schedule.focus import fit_prediction
+from gossamer.schedule.limits.host_budgets import drop_pages_beyond_total
 from gossamer.schedule.order import opic
 from gossamer.schedule.order.opic import VirtualPage
 from gossamer.schedule.selection import select_best
 from tests.support.computed_columns import computed, rows_as_frame
+from tests.support.rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 Row = dict[str, Any]
 PAGES = {"url": pa.string(), "host": pa.string(), "score": pa.float64(), "own": pa.bool_()}
@@ -146,3 +150,68 @@ def test_importance_is_what_a_page_received_and_never_zero(engine: Engine) -> No
     rich = {"history": unit, "cash": unit - 7}
     found = values(engine, opic.importance(7), rich, {"cash": 0}, {}, {"cash": -7})
     assert found == [2, 7 / unit, 7 / unit, 1 / unit]
+
+
+def test_a_host_gets_no_more_new_pages_than_it_has_left(engine: Engine) -> None:
+    """By score, then by URL; pages that were requested before do not count."""
+    types = PAGES | {"asked": pa.bool_()}
+    due: list[Row] = [
+        {"url": f"{host}/{number}", "host": host, "score": number % 3.0, "own": host == "own"}
+        | {"asked": number == 8}
+        for host in ("full", "few", "many", "new", "own")
+        for number in range(9)
+    ]
+    pages = {"full": 10, "few": 7, "many": 5, "own": 5}
+    known = [{"host": host, "pages": number} for host, number in pages.items()]
+    hosts = rows_as_frame(engine, {"host": pa.string(), "pages": pa.int64()}, known)
+    made = drop_pages_beyond_total(rows_as_frame(engine, types, due), hosts, 10, 5)
+    assert made.columns == [*types]
+    expected = set()
+    for host in ("full", "few", "many", "new", "own"):
+        ours = [page for page in due if page["host"] == host]
+        new = [page for page in ours if not page["asked"]]
+        left = 10 - pages.get(host, 0)
+        if left < 5 or host == "own":
+            new = sorted(new, key=lambda page: (-page["score"], page["url"]))[:left]
+        expected |= {page["url"] for page in (*new, *ours[8:])}
+    assert {row.url for row in made.collect()} == expected
+    assert {url for url in expected if url.startswith("full")} == {"full/8"}
+
+
+JUDGED: dict[str, pa.DataType] = {
+    **dict.fromkeys(("judged_links", "fit_links"), pa.int64()),
+    **dict.fromkeys(fit_prediction.FOUND, pa.int64()),
+    "fit": pa.bool_(),
+}
+
+
+def test_links_that_were_judged_add_up_or_are_replaced(engine: Engine) -> None:
+    rows = [
+        {"judged_links": 3, "fit_links": 5, "found_judged_links": 2, "found_fit_links": 7},
+        {"found_judged_links": 2, "found_fit_links": 7},
+        {"judged_links": 3, "fit_links": 5},
+    ]
+    made = rows_as_frame(engine, JUDGED, rows)
+    more = [tuple(row.values()) for row in computed(made, fit_prediction.increased_counts())]
+    assert more == [(5, 12), (2, 7), (3, 5)]
+    instead = [tuple(row.values()) for row in computed(made, fit_prediction.replaced_counts())]
+    assert instead == [(2, 7), (2, 7), (None, None)]
+
+
+@pytest.mark.embedded
+def test_the_promise_of_a_page(work: Workspace) -> None:
+    """The mean of its links, which begins with a quarter of a neutral one."""
+    unit = fit_prediction.UNIT
+    rows = [
+        {"judged_links": 3, "fit_links": 2 * unit},
+        {},
+        {"judged_links": 3, "fit_links": 0, "fit": True},
+        {"judged_links": 3, "fit_links": 0, "fit": False},
+    ]
+    made = rows_as_frame(work.engine, JUDGED, rows)
+    every = computed(made, {"promise": fit_prediction.promise_column(work)})
+    assert [row["promise"] for row in every] == [1, 1, 1, 1]
+    put(work, "fit_words", [{}])
+    found = computed(made, {"promise": fit_prediction.promise_column(work)})
+    expected = [2.125 / 3.25, 0.5, 1, 0.125 / 3.25]
+    assert [row["promise"] for row in found] == [pytest.approx(each) for each in expected]
