@@ -295,6 +295,23 @@ def _forbid(path: bytes, _: os.stat_result) -> None:
     raise PermissionError(13, "Permission denied", path)
 
 
+def test_a_file_is_opened_without_waiting_for_it(folder: Path) -> None:
+    """A pipe may have taken its place meanwhile; and no program that is started inherits it."""
+    path = bytes(folder / "a")
+    (folder / "a").touch()
+    with file_fetcher._open_same_file(path, (folder / "a").stat()) as descriptor:
+        assert not os.get_blocking(descriptor)
+        assert not os.get_inheritable(descriptor)
+    (folder / "a").unlink()
+    (folder / "a").symlink_to(folder / "b")
+    (folder / "b").touch()
+    with (
+        pytest.raises(OSError, match="symbolic links"),
+        file_fetcher._open_same_file(path, (folder / "a").stat()),
+    ):
+        pass
+
+
 def test_a_file_system_that_hangs_is_given_up(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

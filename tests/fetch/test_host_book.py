@@ -46,6 +46,13 @@ def test_the_oldest_robots_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [book.robots(f"http://{name}.test", 0) is not None for name in "bcd"] == [1, 0, 1]
 
 
+def test_a_host_was_never_asked_before_it_is() -> None:
+    record = HostBook().record("a.test")
+    numbers = ("contacted_ms", "latency_ms", "requests", "pages", "bytes", "ready_ms", "failures")
+    assert [getattr(record, name) for name in numbers] == [0] * len(numbers)
+    assert not record.touched
+
+
 def test_requests_are_counted() -> None:
     book = HostBook()
     book.record_contact("a.test", FetchResult("ok", 1_000, 20, body=b"12345", address="192.0.2.1"))

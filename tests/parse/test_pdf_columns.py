@@ -10,6 +10,7 @@ from gossamer.parse.documents.pdf_columns import (
     _Box,
     _joined,
     _may_have_columns,
+    _region,
 )
 
 HEIGHT = 10
@@ -51,3 +52,44 @@ def test_a_page_may_have_columns_if_enough_lines_have_gaps(rows: int, found: boo
     assert _may_have_columns(lines(MIN_GAP * HEIGHT + 1)) == found
     assert not _may_have_columns(lines(MIN_GAP * HEIGHT))
     assert not _may_have_columns(lines(MIN_GAP * HEIGHT + 1, HEIGHT / 2))
+
+
+def rows_of_two(heights: list[tuple[float, float]]) -> list[_Box]:
+    """Rows of two wide boxes with a gap, from the top; by how much each is higher than others."""
+    found = []
+    for number, (left, right) in enumerate(heights):
+        bottom = 200.0 - 20 * number
+        found.append(_Box(0, bottom, 200, bottom + HEIGHT + left))
+        found.append(_Box(300, bottom, 500, bottom + HEIGHT + right))
+    return found
+
+
+@pytest.mark.parametrize("tall", [(0, 0), (4, 0), (0, 4)])
+def test_columns_reach_from_the_lowest_to_the_highest_box(tall: tuple[float, float]) -> None:
+    """Up and down to what crosses the gap, or to the ends of the page."""
+    rows = rows_of_two([tall, *[(0, 0)] * (MIN_ROWS - 1)])
+    bottom = 200 - 20 * (MIN_ROWS - 1)
+    region = _region(rows)
+    assert region is not None
+    assert region.gutters == [250]
+    assert region.top > 210 + max(tall)
+    assert region.bottom < bottom
+    title, foot = _Box(0, 230, 500, 240), _Box(0, 20, 500, 30)
+    region = _region([title, *rows, foot])
+    assert region is not None
+    assert region.top == (230 + 210 + max(tall)) / 2
+    assert region.bottom == (30 + bottom) / 2
+
+
+def test_text_across_the_gap_ends_what_may_be_columns() -> None:
+    rows = rows_of_two([(0, 0)] * (MIN_ROWS + 1))
+    assert _region(rows[2:]) is not None
+    assert _region(rows[4:]) is None
+    across = _Box(0, rows[2].bottom + 12, 500, rows[2].bottom + 17)
+    assert _region([*rows[:2], across, *rows[2:]]) is None
+
+
+def test_narrow_columns_are_a_table() -> None:
+    rows = rows_of_two([(0, 0)] * MIN_ROWS)
+    assert _region([box._replace(right=box.left + 120) for box in rows]) is not None
+    assert _region([box._replace(right=box.left + 119) for box in rows]) is None

@@ -112,11 +112,12 @@ def summarize_verdicts(
 
 
 def learn_rules(work: Workspace, verdicts: DataFrame, round_: int) -> tuple[DataFrame, int]:
-    """The rows of `url_rules` that the verdicts of a round change or add, and their number."""
+    """The rows of `url_rules` that the verdicts of a round change or add, and their number.
+
+    There must be verdicts.
+    """
     evidence = work.config.url_rules.evidence
-    found, count = summarize_verdicts(work, verdicts, evidence)
-    if not count:
-        return work.engine.read([], URL_RULES.ddl), 0
+    found, _ = summarize_verdicts(work, verdicts, evidence)
     known = lsm.rows_for(work, URL_RULES, found.select("rule"))
     before = known.drop("host", "section", "kind", "name")
     of_known = known.select("rule", *(F.col(n).alias(f"k_{n}") for n in _PLACE))
