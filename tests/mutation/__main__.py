@@ -136,22 +136,24 @@ def _files(tests: Iterable[RecordedTest]) -> list[str]:
     return list(dict.fromkeys(test.file for test in tests))
 
 
-def within(seconds: float, tests: Iterable[RecordedTest]) -> list[RecordedTest]:
-    """The first tests, up to that many seconds. What a file starts is paid once."""
+def within(seconds: float, tests: Sequence[RecordedTest]) -> list[RecordedTest]:
+    """The first tests, up to that many seconds, without those that would exceed them.
+
+    If each of them takes longer, the first one. What a file starts is paid once.
+    """
     total = 0.0
     chosen: list[RecordedTest] = []
     for test in tests:
-        total += test.seconds
-        if chosen and total > seconds:
-            break
-        chosen.append(test)
-    return chosen
+        if total + test.seconds <= seconds:
+            total += test.seconds
+            chosen.append(test)
+    return chosen or [*tests[:1]]
 
 
 def near_and_far(seconds: float, tests: list[RecordedTest]) -> list[list[RecordedTest]]:
-    """The first tests, up to that many seconds, and if there are any, the others."""
-    near = within(seconds, tests)
-    return [part for part in (near, tests[len(near) :]) if part]
+    """The tests that `within` chooses, and if there are any, the others."""
+    near = dict.fromkeys(within(seconds, tests))
+    return [part for part in ([*near], [test for test in tests if test not in near]) if part]
 
 
 def equivalents() -> dict[tuple[str, ...], str]:

@@ -256,6 +256,14 @@ def test_each_function_has_a_turn_before_a_second_case() -> None:
     assert near_and_far(9, []) == []
 
 
+def test_a_long_test_leaves_the_time_to_others() -> None:
+    tests = [RecordedTest(f"test.py::{n}", s, False, n) for n, s in enumerate((9, 1, 5, 2, 2))]
+    assert within(5, tests) == [tests[1], *tests[3:]]
+    assert within(8, tests) == tests[1:4]
+    assert within(0.5, tests) == tests[:1]
+    assert near_and_far(2, tests) == [tests[1:2], [tests[0], *tests[2:]]]
+
+
 @pytest.mark.server
 def test_a_mutant_is_killed_or_survives(tmp_path: Path) -> None:
     assert tried(tmp_path, "<=", ">=") == ["None", FIRST, ""]
