@@ -310,3 +310,23 @@ def test_what_pdfium_opens_is_closed(
     assert read(pdf(shown(text), catalog="/AcroForm 10 0 R", page=page, extra=FIELDS)).links
     assert held
     assert not any(held.values())
+
+
+def test_ligatures_are_letters() -> None:
+    text = "o\ufb00er \ufb01eld \ufb02ow o\ufb03ce ba\ufb04e be\ufb06 la\ufb05"
+    assert reader.lines_of(text) == ["offer field flow office baffle best last"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\r\nb\nc", ["a", "b", "c"]),
+        ("a\n\nb", ["a", "b"]),
+        ("a\r\n\r\nb", ["a", "b"]),
+        ("a\x00b\ue000c\ufffdd", ["a b c d"]),
+        ("a\tb", ["a\tb"]),
+        ("", [""]),
+    ],
+)
+def test_the_lines_of_a_page_have_only_text(text: str, lines: list[str]) -> None:
+    assert reader.lines_of(text) == lines

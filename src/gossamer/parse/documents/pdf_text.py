@@ -20,8 +20,9 @@ MAX_STRANGE = 1 / 20
 """Largest share of strange characters among those of unmapped glyphs that may be text after all:
 ligatures, such as those of TeX. The space, which is one in six, is strange in other fonts."""
 
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
-_LIGATURE = re.compile("[\ufb00-\ufb05]")
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
+_LIGATURES |= {0xFB05: "st", 0xFB06: "st"}
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
 _HYPHEN = re.compile("[\x02\xad\ufffe]\\s*")
 """Marks for a hyphen at the end of a line (`pdf_hyphens.py`)."""
 _NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
