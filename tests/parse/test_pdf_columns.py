@@ -81,6 +81,18 @@ def test_columns_reach_from_the_lowest_to_the_highest_box(tall: tuple[float, flo
     assert region.bottom == (30 + bottom) / 2
 
 
+@pytest.mark.parametrize("side", [(4.0, 0.0), (0.0, 4.0)])
+def test_text_across_the_gap_beside_the_highest_or_lowest_box(side: tuple[float, float]) -> None:
+    """The highest box ends at 214, the lowest one begins at 86."""
+    rows = rows_of_two([side, *[(0, 0)] * MIN_ROWS])
+    number = -2 + side.index(4)
+    rows[number] = rows[number]._replace(bottom=86)
+    for bottom, found in ((214, True), (213, False), (210, False)):
+        assert (_region([_Box(0, bottom, 500, 230), *rows]) is not None) == found
+    for top, found in ((86, True), (87, False), (120, False)):
+        assert (_region([*rows, _Box(0, 70, 500, top)]) is not None) == found
+
+
 def test_text_across_the_gap_ends_what_may_be_columns() -> None:
     rows = rows_of_two([(0, 0)] * (MIN_ROWS + 1))
     assert _region(rows[2:]) is not None
