@@ -81,6 +81,18 @@ def test_garbage_is_no_heartbeat(tmp_path: Path) -> None:
     assert list(heartbeats(str(tmp_path))) == []
 
 
+def test_garbage_hides_no_heartbeat(tmp_path: Path) -> None:
+    """In whatever order files are listed: some is older, and some newer."""
+    folder = tmp_path / "heartbeats"
+    folder.mkdir()
+    for name in ("0.json", "0.txt"):
+        (folder / name).write_bytes(b"garbage")
+    Heartbeat(str(tmp_path), "fetch", 3, "0", 10, Clock()).finish()
+    for name in ("zz.json", "zz.txt"):
+        (folder / name).write_bytes(b"garbage")
+    assert [beat.step for beat in heartbeats(str(tmp_path))] == ["fetch"]
+
+
 def test_silence_forgets_one_step(tmp_path: Path) -> None:
     for step in ("fetch", "parse"):
         Heartbeat(str(tmp_path), step, 1, "0", 1).finish()

@@ -167,3 +167,11 @@ def test_a_key_that_rows_beside_it_lack(work: Workspace) -> None:
     for key, expected in {"a": ["1", "4", "5"], "b": ["3"], "c": []}.items():
         found = looked.rows("responses", "redirect_url", key, ["url"])
         assert [row["url"] for row in found] == expected
+
+
+def test_who_looks_up_a_few_keys_learns_none(work: Workspace) -> None:
+    put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
+    for once in (False, True):
+        looked = Lookup(work, once=once)
+        assert list(looked.rows("ranks", "url", "a", ["rank"])) == [{"rank": 1.0}]
+        assert bool(looked._known) is not once
