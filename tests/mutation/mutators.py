@@ -43,6 +43,7 @@ OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 SYMMETRIC = {"max", "min", "zip", "select", "groupBy", "agg", "isin", "least", "greatest"}
 SYMMETRIC |= {"partitionBy", "drop", "suppress", "union1d", "multiply", "minimum", "maximum"}
+SYMMETRIC |= {"equal", "and_", "or_"}
 """Functions whose arguments are not swapped."""
 UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "copy"}
 UNSEEN_KEYWORDS |= {"use_threads"}
