@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from gossamer.dedup import changed_documents
+from gossamer.dedup.boilerplate import own_text_rows
 from gossamer.dedup.disposition_layers import DispositionLayers
+from tests.support.computed_columns import rows_as_frame
 from tests.support.rows import by_url, frame
 
 if TYPE_CHECKING:
+    from gossamer.engine.engine import Engine
     from gossamer.state.workspace import Workspace
 
 A = "http://www.a.example/"
@@ -103,4 +107,43 @@ def test_rows_are_found_by_what_they_were_compared_with(work: Workspace) -> None
     assert {row["url"] for row in found.rows_of_texts(numbers("text", 1)).collect()} == {
         "own",
         "other",
+    }
+
+
+def test_hosts_whose_lines_change_have_all_texts_made_again(engine: Engine) -> None:
+    """Also if they were determined from other documents; hosts that keep their lines do not."""
+    types = {"host": pa.string(), "lines": pa.list_(pa.int64()), "source": pa.int64()}
+    old: dict[str, Any] = {
+        "same": ([1], 3),
+        "other": ([1], 3),
+        "gone": ([1], 3),
+        "source": ([1], 3),
+    }
+    old |= {"left": ([1], 3), "never": (None, 3)}
+    new: dict[str, Any] = {
+        "same": ([1], 3),
+        "other": ([2], 3),
+        "gone": (None, 3),
+        "source": ([1], 4),
+    }
+    new |= {"new": ([5], 3), "none": (None, 3), "never": (None, 3)}
+    known, determined = (
+        rows_as_frame(
+            engine,
+            types,
+            [
+                {"host": host, "lines": lines, "source": source}
+                for host, (lines, source) in each.items()
+            ],
+        )
+        for each in (old, new)
+    )
+    found = own_text_rows._hosts_with_lines(known, determined).collect()
+    assert {row.host: (row.lines, row.again) for row in found} == {
+        "same": ([1], False),
+        "other": ([2], True),
+        "gone": (None, True),
+        "source": ([1], True),
+        "left": ([1], False),
+        "new": ([5], True),
     }
