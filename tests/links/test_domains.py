@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from gossamer.links import domains
 from gossamer.state import table_io
 from gossamer.web.public_suffixes import registrable
+from tests.support.computed_columns import computed, rows_as_frame
 from tests.support.rows import by_url, frame
 
 if TYPE_CHECKING:
@@ -180,3 +182,20 @@ def test_large_domains_are_found_among_all_hosts(
         "large.co.uk": "large.co.uk",
         "localhost:81": "localhost",
     }
+
+
+def test_the_share_of_a_domain_grows_with_its_voters(engine: Engine) -> None:
+    types = {"seed": pa.bool_(), "linked_from": pa.list_(pa.string())}
+    voters = [f"{number}.test" for number in range(2 * domains.FULL_LINKS)]
+    cases: list[tuple[bool | None, list[str] | None, int]] = [
+        (False, voters[:5], 5),
+        (None, voters[:1], 1),
+        (False, [], 1),
+        (None, None, 1),
+        (False, voters, domains.FULL_LINKS),
+        (True, [], domains.FULL_LINKS),
+        (True, None, domains.FULL_LINKS),
+    ]
+    rows = [{"seed": seed, "linked_from": listed} for seed, listed, _ in cases]
+    found = computed(rows_as_frame(engine, types, rows), {"share": domains.budget_share()})
+    assert [row["share"] for row in found] == [share for *_, share in cases]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from gossamer.errors import MissingFile
 from gossamer.state.table_io import FEW
 from gossamer.state.workspace import FEW_PAGES, Workspace
 from gossamer.storage.local_backend import LocalBackend
+from gossamer.storage.names import CONFIG_NAME
 from gossamer.storage.store import Store
 from tests.support.bare_stores import put, report
 
@@ -53,6 +55,7 @@ def test_the_engine_of_a_small_crawl_is_frugal(
         asked.append(is_frugal)
 
     monkeypatch.setattr("gossamer.engine.engine.Engine", engine)
+    monkeypatch.delattr("gossamer.state.workspace._check_engine")  # of crawls in buckets
     store = Store.create(LocalBackend(tmp_path / "crawl"))
     if known:
         layer = put(store, "pages")
@@ -61,6 +64,18 @@ def test_the_engine_of_a_small_crawl_is_frugal(
         store.commit(report("inject"), append={"pages": layer})
     assert Workspace(store, Config()).engine is None
     assert asked == [known < FEW_PAGES]
+
+
+def test_settings_have_changed_when_their_file_was_written(tmp_path: Path) -> None:
+    """Unless that is to come."""
+    now_ms = 1_800_000_000_000
+    work = Workspace(Store.create(LocalBackend(tmp_path)), Config(), clock_ms=now_ms)
+    assert work.settings_changed_ms == 0
+    settings = tmp_path / CONFIG_NAME
+    settings.write_text("")
+    for written_ms, changed_ms in ((7_000, 7_000), (now_ms, now_ms), (now_ms + 1_000, 0)):
+        os.utime(settings, ns=(0, written_ms * 1_000_000))
+        assert work.settings_changed_ms == changed_ms
 
 
 def test_two_calls_on_few_rows_run_at_once(work: Workspace) -> None:

@@ -91,10 +91,8 @@ def domain_rows(work: Workspace, new: DomainChanges | None = None) -> DataFrame:
 
 def budget_share() -> Column:
     """A row's share of the full budget, times FULL_LINKS; 1 for a domain without a row."""
-    voters = F.coalesce(F.size("linked_from"), F.lit(0))
-    return F.when(F.col("seed"), FULL_LINKS).otherwise(
-        F.least(F.greatest(voters, F.lit(1)), F.lit(FULL_LINKS))
-    )
+    voters = F.greatest(F.size("linked_from"), F.lit(1))
+    return F.when(F.col("seed"), FULL_LINKS).otherwise(F.least(voters, F.lit(FULL_LINKS)))
 
 
 def growth_factor(
