@@ -207,3 +207,44 @@ def test_a_page_yields_to_its_canonical_page(work: Workspace) -> None:
     assert placed(work, chain, (x, y), (x, z)) == [x, z, y]
     elsewhere: dict[str, Row] = {x: names | {"canonical": B}, y: {}}
     assert placed(work, elsewhere, (x, y)) == [x, y]
+
+
+def test_pages_are_similar_whose_texts_are_and_whose_titles_agree(work: Workspace) -> None:
+    """Or of which one names the other as its canonical page; and only within a scope."""
+    least = work.config.dedup.similarity
+    texts = pa.int64()
+    types: dict[str, pa.DataType] = {
+        **dict.fromkeys(("url", "scope", "title", "canonical"), pa.string()),
+        "text_hash": texts,
+        "rank": pa.int32(),
+        "first_ms": texts,
+    }
+    plain: Row = {"scope": "s", "title": "Same", "rank": 0, "first_ms": 5}
+    pages: list[Row] = [
+        {"url": "a", "text_hash": 1},
+        {"url": "b", "text_hash": 2, "title": "same!"},
+        {"url": "other", "text_hash": 3, "title": "Other"},
+        {"url": "names", "text_hash": 4, "title": "Names", "canonical": "a"},
+        {"url": "far", "text_hash": 5, "scope": "t"},
+        {"url": "less", "text_hash": 6},
+    ]
+    rows = rows_as_frame(work.engine, types, [plain | page for page in pages])
+    pairs = [
+        (1, 2, least),
+        (1, 3, 1.0),
+        (1, 4, 1.0),
+        (4, 1, 1.0),
+        (1, 5, 1.0),
+        (1, 6, least - 0.01),
+    ]
+    made_pairs = rows_as_frame(
+        work.engine,
+        {"one": texts, "other": texts, "similarity": pa.float64()},
+        [dict(zip(("one", "other", "similarity"), pair, strict=True)) for pair in pairs],
+    )
+    found = near_duplicates._similar_pages(work, rows, made_pairs).collect()
+    assert {(row.one_url, row.other_url) for row in found} == {
+        ("a", "b"),
+        ("a", "names"),
+        ("names", "a"),
+    }

@@ -37,6 +37,7 @@ FLOWS = {"paid": pa.int64(), "got": pa.int64()}
 ALIASES = {"becomes": pa.string(), "due_ms": pa.int64()}
 RULINGS = {"ruling": pa.string()}
 AWAY = {"away_ms": pa.int64()}
+JUDGED = {"text_hash": pa.int64(), "kind": pa.string(), "fit": pa.bool_(), "score": pa.float64()}
 LINK = {"found_depth": 3, "found_hops": 0, "found_inlinks": 1, "found_source": "link"}
 STORED = {
     "status": "fetched",
@@ -65,6 +66,7 @@ def rows_of(work: Workspace, **learned: dict[str, Row]) -> dict[str, Row]:
         ("alias_changes", ALIASES),
         ("rulings", RULINGS),
         ("away", AWAY),
+        ("judged", JUDGED),
     ):
         if name in learned:
             made[name] = keyed(types, learned[name])
@@ -493,3 +495,49 @@ def test_a_page_that_was_asked_for_and_is_nearer_now_brings_others_nearer(
         "asked": True,
         "new": False,
     }
+
+
+def test_a_page_has_changed_if_its_main_text_has_or_without_one_its_body(work: Workspace) -> None:
+    untold = STORED | {"main_text": None}
+    before = {
+        "http://a/text": STORED,
+        "http://a/same": STORED,
+        "http://a/body": untold,
+        "http://a/equal": untold,
+        "http://a/unknown": untold | {"digest": None},
+    }
+    new = {"outcome": "ok", "digest": "new"}
+    answers = dict.fromkeys(before, new) | {"http://a/equal": new | {"digest": "old"}}
+    judged = {"http://a/text": {"text_hash": 2}, "http://a/same": {"text_hash": 1}}
+    rows = rows_of(work, before=before, answers=answers, judged=judged)
+    assert {url[9:]: row["changes"] > 0 for url, row in rows.items()} == {
+        "text": True,
+        "same": False,
+        "body": True,
+        "equal": False,
+        "unknown": True,
+    }
+    assert column(rows, "main_text")["http://a/text"] == 2
+
+
+def test_a_page_is_what_it_was_read_as_last(work: Workspace) -> None:
+    before = {"http://a/feed": STORED, "http://a/page": STORED, "http://a/old": STORED}
+    before["http://a/old"] = STORED | {"fetches": None, "interval_s": None}
+    judged: dict[str, Row] = {
+        "http://a/feed": {"kind": "feed", "fit": True},
+        "http://a/page": {"kind": None},
+    }
+    answers = dict.fromkeys(before, {"outcome": "ok"} | {"digest": "old"})
+    rows = rows_of(work, before=before, answers=answers, judged=judged)
+    names = ("kind", "fit", "fetches", "interval_s")
+    assert {url[9:]: tuple(row[name] for name in names) for url, row in rows.items()} == {
+        "feed": ("feed", True, 2, RHYTHM_S),
+        "page": ("page", None, 2, 30 * DAY_S),
+        "old": ("page", None, 1, 30 * DAY_S),
+    }
+
+
+def test_what_a_page_pays_it_does_not_have_any_more(work: Workspace) -> None:
+    before = {"http://a/pays": STORED | {"cash": 100}}
+    row = rows_of(work, before=before, flows={"http://a/pays": {"paid": 60}})["http://a/pays"]
+    assert (row["cash"], row["spent"]) == (40, 60)
