@@ -82,6 +82,8 @@ def mutants(source: str) -> Iterator[Mutant]:
     """All mutants of a module. A few of them may be no Python: see `compiles`."""
     visitor = _Mutators(source)
     for start, end, new in visitor.changes(ast.parse(source)):
+        if visitor.text[start:end] == new.encode():  # arguments that are the same
+            continue
         yield Mutant(visitor.text.count(b"\n", 0, start) + 1, start, end, new)
 
 

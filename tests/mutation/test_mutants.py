@@ -76,6 +76,7 @@ def test_each_change(source: str, changed: list[str]) -> None:
         "__slots__ = ('a', 1)",
         "@dataclass(slots=True)\nclass A: x: int | None",
         "a = zip(b, strict=True)",
+        "a = b(c, c)",
     ],
 )
 def test_what_no_test_could_notice_is_left_as_it_is(source: str) -> None:

@@ -199,6 +199,9 @@ CASES = [
     ("2.2.3", "User-agent: *\nDisallow: /foo-%24", "/foo-", True),
     ("2.2.3", "User-agent: *\nDisallow: /foo-%24", "/foo-%24", False),
     ("2.2.3", "User-agent: *\nDisallow: /a$b", "/a$bc", False),
+    ("2.2.3", "User-agent: *\nDisallow: */a", "/a", False),
+    ("2.2.3", "User-agent: *\nDisallow: */a", "/b/a", False),
+    ("2.2.3", "User-agent: *\nDisallow: */a", "/b", True),
     # Other records end no group. protego ends it at those it does not know, and at Crawl-delay.
     ("2.2.4", "User-agent: *\nSitemap: http://a.test/s.xml\nDisallow: /a", "/a", False),
     ("2.2.4", "User-agent: gossamer\nSitemap: http://a.test/s.xml\nUser-agent: b\nDisallow: /a",
