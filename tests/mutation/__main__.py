@@ -113,7 +113,10 @@ class Choice:
                 self._by_file[test.file].append(test)
 
     def runs(self, path: Path, line: int) -> Iterator[Run]:
-        """What may notice a change: tests that only call functions, all others, unrecorded ones."""
+        """What may notice a change: tests that only call functions, all others, unrecorded ones.
+
+        If no recorded test is known, all tests of the closest files.
+        """
         source, name = path.read_text(), str(path.relative_to(ROOT))
         found = [t for t in self._recording.tests_of(source, name, line) if t.file in self._by_file]
         pure = within(SECONDS, [test for test in found if not test.waits])
@@ -123,7 +126,8 @@ class Choice:
             yield Run(_files(tests), only=frozenset(test.id for test in tests))
         closest = [str(test.relative_to(ROOT)) for test in self._closeness.closest(path, line)]
         recorded = (test.id for file in closest[:FILES] for test in self._by_file[file])
-        yield Run(closest[:FILES], frozenset(recorded))
+        # What is executed when a module is imported has no recorded tests of its own.
+        yield Run(closest[:FILES], frozenset(recorded if found else ()))
 
     def _run(self, chosen: list[RecordedTest]) -> Run:
         """A run of these tests, and of those in their files that were not recorded."""

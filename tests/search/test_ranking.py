@@ -118,6 +118,18 @@ def test_what_is_found(searcher: Searcher, query: str, hosts: set[str]) -> None:
         assert found(searcher, query) == hosts
 
 
+@pytest.mark.parametrize(
+    "filters", ["site:example.org", "type:pdf", "lang:en -host:www.example.org"]
+)
+def test_filters_add_nothing_to_scores(searcher: Searcher, filters: str) -> None:
+    scores = {hit.url: hit.score for hit in searcher.search("books").hits}
+    hits = searcher.search(f"books {filters}").hits
+    assert hits
+    assert {hit.url: hit.score for hit in hits} == pytest.approx(
+        {hit.url: scores[hit.url] for hit in hits}
+    )
+
+
 def test_facets_count_all_pages_that_match(searcher: Searcher) -> None:
     facets = searcher.search("site:org OR site:example", limit=1, facets=True).facets
     counts = {name: {each.value: each.pages for each in values} for name, values in facets.items()}
