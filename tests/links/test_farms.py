@@ -15,7 +15,7 @@ from gossamer.config import RankConfig
 from gossamer.links import farms, graph
 from gossamer.web.urls import host_of
 from tests.support.earlier_states import returning
-from tests.support.rows import put
+from tests.support.rows import frame, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -294,3 +294,36 @@ def test_farms_that_are_gone_are_forgotten(work: Workspace) -> None:
     assert len(found(work)) == len(FARM)
     crawl(work, Part({(page(f"s{n}.test"), page(FARM[n])) for n in range(9)}))
     assert not found(work)
+
+
+@pytest.mark.parametrize(
+    ("boosters", "others", "is_boosted"),
+    [
+        (farms.MIN_BOOSTERS - 1, 0, False),
+        (farms.MIN_BOOSTERS, 0, True),
+        (farms.MIN_BOOSTERS, 1, True),
+        (farms.MIN_BOOSTERS, 2, False),
+        (18, 2, True),
+        (17, 2, False),
+    ],
+)
+def test_a_page_is_boosted_by_so_many_hosts_of_a_farm(
+    work: Workspace, boosters: int, others: int, is_boosted: bool
+) -> None:
+    """And by nearly no others: at least 90 in 100 hosts are of the farm."""
+    members = [f"x{n}.farm.test" for n in range(boosters)]
+    linking = members + [f"other{n}.test" for n in range(others)]
+    links = work.engine.spark.createDataFrame(
+        [(host, "page.test", "http://page.test/") for host in [*linking, *linking]],
+        "src_host string, dst_host string, dst string",
+    )
+    known = [(host, "farm.test" if host in members else host, False) for host in linking]
+    owners = work.engine.spark.createDataFrame(
+        [*known, ("page.test", "page.test", False)], "host string, domain string, seed boolean"
+    )
+    plain = {"kind": "host", "reason": "domain", "owner": "farm.test", "factor": 0.0}
+    rows = [plain | {"name": host, "members": 25, "supporters": 0} for host in members]
+    found = farms._boosted_pages(links, owners, frame(work, "farms", rows)).collect()
+    assert [(row.kind, row.name, row.reason, row.links, row.of_links) for row in found] == (
+        [("page", "http://page.test/", "boosted", boosters, len(linking))] if is_boosted else []
+    )
