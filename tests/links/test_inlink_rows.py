@@ -84,3 +84,27 @@ def test_rows_hold_the_best_links_of_each_domain_first(
         for row in invert.invert_links(links, hosts).collect()
     }
     assert found == {dst: row_by_definition(each) for dst, each in of_page.items()}
+
+
+@pytest.mark.parametrize(("own", "foreign"), [(9, 10), (20, 0), (16, 1)])
+def test_a_row_holds_what_is_left_of_the_own_host_and_then_of_others(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, own: int, foreign: int
+) -> None:
+    monkeypatch.setattr(invert, "MAX_SOURCES", 4)
+    monkeypatch.setattr(invert, "RESERVE", 12)
+    best = domains.LINKS_PER_DOMAIN
+    sources = [
+        f"http://{host}/{n:02}"
+        for host, count in zip(HOSTS[::2], (own, foreign), strict=False)
+        for n in range(count)
+    ]
+    table = pa.table(
+        {"dst": [f"http://{HOSTS[0]}/"] * len(sources), "src": sources, "anchor": sources}
+    )
+    hosts = pa.table({"host": HOSTS[:3:2], "standing": [1, 2], "domain": [1, 2]})
+    (row,) = invert.invert_links(engine.rows(table), engine.rows(hosts)).collect()
+    held = [each.src for each in (*row.sources, *row.further)]
+    assert len(held) == min(own + foreign, 16)
+    found = [sum(host in each for each in held) for host in HOSTS[:3:2]]
+    of_own = min(own, 16 - min(foreign, best))
+    assert found == [of_own, min(foreign, 16 - of_own)]

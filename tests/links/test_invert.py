@@ -117,6 +117,8 @@ def test_links_that_a_row_holds_are_not_read_again(
     invert.run(work)
     (count, listed), (whole, _) = (inlinks(work)[page(n)] for n in (9, 8))
     assert (count, [src for src, _ in listed]) == (5, sources[1:3])
+    (row,) = Lookup(work).rows("inlinks", "dst", page(8), ["sources", "further"])
+    assert len(row["sources"]) + len(row["further"]) == whole
     assert whole in (2, 3)
 
 
