@@ -103,6 +103,7 @@ def test_a_row_holds_what_is_left_of_the_own_host_and_then_of_others(
     )
     hosts = pa.table({"host": HOSTS[:3:2], "standing": [1, 2], "domain": [1, 2]})
     (row,) = invert.invert_links(engine.rows(table), engine.rows(hosts)).collect()
+    assert [*row.sources[0].asDict()] == ["src", "anchor"]
     held = [each.src for each in (*row.sources, *row.further)]
     assert len(held) == min(own + foreign, 16)
     found = [sum(host in each for each in held) for host in HOSTS[:3:2]]
