@@ -3,16 +3,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests.mutation.__main__ import near_and_far, within
+from tests.mutation import __main__ as mutation
+from tests.mutation.__main__ import Choice, near_and_far, within
 from tests.mutation.closest import Closeness
 from tests.mutation.marks import MODULE, copy_with_marks
 from tests.mutation.mutators import compiles, mutants
-from tests.mutation.recording import RecordedTest, Recording, by_function, statements
+from tests.mutation.recording import Place, RecordedTest, Recording, by_function, statements
 from tests.mutation.trial import Trial
 from tests.support.repository import ROOT
 
@@ -255,6 +257,26 @@ def test_each_function_has_a_turn_before_a_second_case() -> None:
     assert near_and_far(1, tests) == [tests[:1], tests[1:]]
     assert near_and_far(9, tests) == [tests]
     assert near_and_far(9, []) == []
+
+
+@pytest.mark.parametrize(("line", "left_out"), [(1, set()), (3, {"test_a.py::test"})])
+def test_a_place_without_recorded_tests_has_all_tests_of_the_closest_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, left_out: set[str]
+) -> None:
+    """What is executed when a module is imported is no place of a test."""
+    (tmp_path / "a.py").write_text("A = f(1, 2)\ndef g():\n    return 1\n")
+    (tmp_path / "test_a.py").touch()
+    monkeypatch.setattr(mutation, "ROOT", tmp_path)
+    monkeypatch.setattr(mutation, "KEPT", tmp_path / "kept")
+    recording = Recording(tmp_path / "kept")
+    number = recording.number(Place("a.py", "g", "return 1"))
+    recording.save_places()
+    recording.add("test_a.py::test", 1, False, np.arange(number + 1) == number)
+    closest = SimpleNamespace(closest=lambda *_: [tmp_path / "test_a.py"])
+    monkeypatch.setattr(mutation, "Closeness", lambda _: closest)
+    *near, last = Choice().runs(tmp_path / "a.py", line)
+    assert [run.files for run in near] == [["test_a.py"]] * bool(left_out)
+    assert (last.files, {*last.left_out}) == (["test_a.py"], left_out)
 
 
 def test_a_long_test_leaves_the_time_to_others() -> None:
