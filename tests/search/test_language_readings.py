@@ -19,6 +19,7 @@ from gossamer.search.languages import (
     _likelihoods,
     _stop_words,
     _translate_terms,
+    preferable,
     read_by_language,
     smoothed_idf,
 )
@@ -154,6 +155,15 @@ def likeliest(text: str, preferred: str) -> set[tuple[str, str]]:
     found = read_by_language(parse(text), LANGUAGES, preferred)
     most = max(each.probability for each in found.values())
     return {(at, each.within) for at, each in found.items() if each.probability == most}
+
+
+@pytest.mark.parametrize(
+    ("language", "known"),
+    [("de", "de"), ("hr", "sr"), ("ja", "ja"), ("fr", ""), ("eo", ""), ("xx", ""), ("", "")],
+)
+def test_languages_that_make_a_difference(language: str, known: str) -> None:
+    assert preferable(language, ("de", "sr", OTHER)) == known
+    assert preferable(language, ("en",)) == ""
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,14 @@ def test_api_facets_and_explanations(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accepted", "host"), [("de-AT, en;q=0.5", "de.example"), ("en", "en.example"), ("*", None)]
+    ("accepted", "host"),
+    [
+        ("de-AT, en;q=0.5", "de.example"),
+        ("en", "en.example"),
+        ("ja", "ja.example"),
+        ("zh-Hans-CN, ja", "zh.example"),
+        ("*", None),
+    ],
 )
 def test_pages_in_the_language_of_the_browser_come_first(
     tmp_path: Path, accepted: str, host: str | None
@@ -189,7 +196,7 @@ def test_pages_in_the_language_of_the_browser_come_first(
     work = crawl(tmp_path)
     shelf = [
         {"url": f"http://{language}.example/", "title": "Printer", "language": language}
-        for language in ("en", "de")
+        for language in ("en", "de", "ja", "zh")
     ]
     put_index(work, shelf)
     with serving(work) as client:

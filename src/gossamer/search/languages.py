@@ -28,7 +28,7 @@ from gossamer.search.query import wanted_words
 from gossamer.search.statistics import TOGETHER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from gossamer.search.query import Query, Words
     from gossamer.search.statistics import Frequencies
@@ -99,6 +99,17 @@ class BoundedFrequencies:
         return max(mine, smoothed // (self._theirs.documents + BOUND_SMOOTHING))
 
 
+def preferable(language: str, indexes: Container[str]) -> str:
+    """The language of a user if pages in it may be in these indexes; "" if it makes no difference.
+
+    Languages are told apart where an index has several (`statistics.TOGETHER`).
+    """
+    index = index_language_of(language) if language else ""
+    if index not in indexes:
+        return ""
+    return index if index != OTHER else language * (language in TOGETHER)
+
+
 def read_by_language(
     tree: Query, whole: Mapping[str, Frequencies], preferred: str = ""
 ) -> Mapping[str, LanguageReading]:
@@ -130,13 +141,10 @@ def read_by_language(
 
 def _index_of(language: str, whole: Mapping[str, Frequencies]) -> str:
     """The index that has pages in a language; "" if none has."""
-    index = index_language_of(language)
-    has_pages = (
-        whole[OTHER].pages("language", language) > 0
-        if language in TOGETHER and OTHER in whole
-        else index != OTHER and index in whole
-    )
-    return index if has_pages else ""
+    known = preferable(language, whole)
+    if known not in TOGETHER:
+        return known
+    return OTHER if whole[OTHER].pages("language", known) else ""
 
 
 def smoothed_idf(

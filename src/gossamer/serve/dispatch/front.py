@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer.errors import StoreError
+from gossamer.search.languages import preferable
 from gossamer.search.messages import Answered
 from gossamer.search.query import parse
 from gossamer.search.query_cost import HEAVY_TERMS, first_terms, query_terms
@@ -102,8 +103,10 @@ class Dispatcher:
         """
         started_s = time.perf_counter()
         index = await self._present()
-        if question.language not in index.languages:  # so it makes no difference to the answer
-            question = msgspec.structs.replace(question, language="")
+        # Users of languages without pages get the same answer, from the cache.
+        language = preferable(question.language, index.languages)
+        if language != question.language:
+            question = msgspec.structs.replace(question, language=language)
         if self._synonyms:  # so that no answer with others is found in the cache
             question = msgspec.structs.replace(question, synonyms=self._synonyms.version)
         known = self.cache.find(index.state, question)
