@@ -57,37 +57,32 @@ static inline bool make_room(Written *to, Py_ssize_t more)
     return true;
 }
 
-/* Characters that are written once each; those of a text have a bit in `seen`. */
-typedef struct {
-    Written found;
-    unsigned char *seen;
-} Different;
-
-static inline bool begin(Different *to, PyObject *text)
+/* The different characters of a text that are special where they stand; those that have any class if
+   it does not matter where that is (`anywhere`). */
+static inline PyObject *different(PyObject *text, const unsigned char *classes, bool anywhere)
 {
-    to->found = (Written){NULL, 0, 0};
-    to->seen = PyMem_Calloc(PyUnicode_MAX_CHAR_VALUE(text) / 8 + 1, 1);
-    return to->seen != NULL || PyErr_NoMemory() != NULL;
-}
-
-static inline bool add_once(Different *to, Py_UCS4 letter)
-{
-    if (to->seen[letter >> 3] >> (letter & 7) & 1)
-        return true;
-    to->seen[letter >> 3] |= (unsigned char)(1 << (letter & 7));
-    if (!make_room(&to->found, 1))
-        return false;
-    to->found.data[to->found.length++] = letter;
-    return true;
-}
-
-static PyObject *end(Different *to, bool is_done)
-{
-    PyObject *result = is_done ? PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, to->found.data,
-                                                           to->found.length)
-                               : NULL;
-    PyMem_Free(to->found.data);
-    PyMem_Free(to->seen);
+    unsigned char *seen = PyMem_Calloc(PyUnicode_MAX_CHAR_VALUE(text) / 8 + 1, 1);
+    if (seen == NULL)
+        return PyErr_NoMemory();
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    Written found = {NULL, 0, 0};
+    bool is_done = true;
+    for (Py_ssize_t at = 0; is_done && at < size; at++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
+        if (!(anywhere ? class_of(classes, letter) : is_special(kind, data, size, at, classes)) ||
+            seen[letter >> 3] >> (letter & 7) & 1)
+            continue;
+        seen[letter >> 3] |= (unsigned char)(1 << (letter & 7));
+        is_done = make_room(&found, 1);
+        if (is_done)
+            found.data[found.length++] = letter;
+    }
+    PyObject *result =
+        is_done ? PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, found.data, found.length) : NULL;
+    PyMem_Free(found.data);
+    PyMem_Free(seen);
     return result;
 }
 
@@ -115,25 +110,17 @@ PyObject *special_characters(PyObject *module, PyObject *const *given, Py_ssize_
     (void)module;
     if (!takes_classes(given, count))
         return NULL;
-    int kind = PyUnicode_KIND(given[0]);
     const void *data = PyUnicode_DATA(given[0]);
     Py_ssize_t size = PyUnicode_GET_LENGTH(given[0]);
     const unsigned char *classes = (const unsigned char *)PyBytes_AS_STRING(given[1]);
     bool is_found;
-    if (kind == PyUnicode_1BYTE_KIND)
+    if (PyUnicode_KIND(given[0]) == PyUnicode_1BYTE_KIND)
         is_found = has_special(PyUnicode_1BYTE_KIND, data, size, classes);
-    else if (kind == PyUnicode_2BYTE_KIND)
+    else if (PyUnicode_KIND(given[0]) == PyUnicode_2BYTE_KIND)
         is_found = has_special(PyUnicode_2BYTE_KIND, data, size, classes);
     else
         is_found = has_special(PyUnicode_4BYTE_KIND, data, size, classes);
-    if (!is_found)
-        return PyUnicode_New(0, 0);
-    Different to;
-    bool is_done = begin(&to, given[0]);
-    for (Py_ssize_t at = 0; is_done && at < size; at++)
-        if (is_special(kind, data, size, at, classes))
-            is_done = add_once(&to, PyUnicode_READ(kind, data, at));
-    return end(&to, is_done);
+    return is_found ? different(given[0], classes, false) : PyUnicode_New(0, 0);
 }
 
 /* marked_characters(text, marks): a mark of each character of the first plane, 0 or another. */
@@ -142,16 +129,7 @@ PyObject *marked_characters(PyObject *module, PyObject *const *given, Py_ssize_t
     (void)module;
     if (!takes_classes(given, count))
         return NULL;
-    int kind = PyUnicode_KIND(given[0]);
-    const void *data = PyUnicode_DATA(given[0]);
-    Py_ssize_t size = PyUnicode_GET_LENGTH(given[0]);
-    const unsigned char *marks = (const unsigned char *)PyBytes_AS_STRING(given[1]);
-    Different to;
-    bool is_done = begin(&to, given[0]);
-    for (Py_ssize_t at = 0; is_done && at < size; at++)
-        if (class_of(marks, PyUnicode_READ(kind, data, at)))
-            is_done = add_once(&to, PyUnicode_READ(kind, data, at));
-    return end(&to, is_done);
+    return different(given[0], (const unsigned char *)PyBytes_AS_STRING(given[1]), true);
 }
 
 /* Write what a table has for a character, or the character. */
