@@ -198,6 +198,19 @@ def test_languages_without_pages_do_not_count(text: str, preferred: str) -> None
     assert likeliest(text, preferred) == {(each, "") for each in LANGUAGES}
 
 
+@pytest.mark.parametrize(("of_100", "within"), [(89, "ja"), (90, ""), (100, "")])
+def test_a_language_of_nearly_all_pages_of_an_index_is_that_of_all(
+    of_100: int, within: str
+) -> None:
+    shared = pages(100, {}, language={"ja": of_100, "zh": 100 - of_100})
+    whole = {OTHER: shared, "en": pages(100, {})}
+    found = read_by_language(parse("xterm"), whole, "ja")
+    assert found[OTHER].probability > found["en"].probability
+    assert (found[OTHER].within, found["en"].within) == (within, "")
+    (reading,) = read_by_language(parse("xterm"), {OTHER: shared}, "ja").values()
+    assert (reading.probability, reading.within) == (float(bool(within)), within)
+
+
 @pytest.mark.parametrize(("preferred", "expected"), [("ja", (1.0, "ja")), ("ko", (0.0, ""))])
 def test_an_index_may_have_several_languages(preferred: str, expected: tuple[float, str]) -> None:
     whole = {OTHER: LANGUAGES[OTHER]}

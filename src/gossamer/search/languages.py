@@ -52,6 +52,9 @@ COMMON = 0.01
 tells what these pages are about."""
 COMMON_WEIGHT = 0.25
 """How much of the logarithm of a share counts beyond COMMON."""
+NEARLY_ALL = 0.9
+"""The share of an index of several languages from which on one is taken for that of all pages. A
+clause for some pages costs tantivy what it saves by skipping others."""
 STEMMED = {"exact_form": "text", "title_exact_form": "title"}
 """By field without stemming and without stop words, the field that has the stop words."""
 
@@ -60,7 +63,8 @@ class LanguageReading(NamedTuple):
     """How a language reads a query: by which frequencies, and the probability that it is in it.
 
     `stems`: by term of the language, the term of the same word in the language of the query.
-    `within`: the language of which the query is, in an index of several; "" if none of them.
+    `within`: the language of which the query is, in an index of several; "" if none of them, or
+    if NEARLY_ALL pages are in it.
     """
 
     frequencies: Frequencies
@@ -121,6 +125,8 @@ def read_by_language(
     detected = language_of(" ".join(word.text for word in words)) or ""
     indexes = {each: _index_of(each, whole) for each in (detected, preferred)}
     within = next((each for each, index in indexes.items() if index == OTHER), "")
+    if within and whole[OTHER].pages("language", within) >= NEARLY_ALL * whole[OTHER].documents:
+        within = ""
     if len(whole) == 1:
         ((language, only),) = whole.items()
         return {language: LanguageReading(only, float(bool(within)), {}, within)}
