@@ -137,12 +137,12 @@ def with_peers(ours: Sequence[Judged], known: Sequence[Judged]) -> list[Judged]:
     ]
 
 
-def generate(folder: Path) -> Path:
-    """Write a collection whose questions are the beginnings of its texts, in no language."""
-    texts = {f"d{n}": generate_text("en", f"text {n}", 10) for n in range(12)}
+def generate(folder: Path, language: str = "xx") -> Path:
+    """Write a collection whose questions are the beginnings of its English texts."""
+    texts = {f"d{n}": generate_text("en", f"{language} {n}", 10) for n in range(12)}
     documents = [{"id": name, "title": "", "text": text} for name, text in texts.items()]
     queries = [{"id": name, "text": text[:60]} for name, text in texts.items()]
-    target = folder / "generated-xx"
+    target = folder / f"generated-{language}"
     target.mkdir()
     for name, lines in (("docs.jsonl", documents), ("queries.jsonl", queries)):
         (target / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))

@@ -300,3 +300,14 @@ def test_words_that_are_stop_words_in_another_language(
 ) -> None:
     typed = words("the", "house", "with", "with house")
     assert _stop_words(typed, language, "en") == stop_words
+
+
+@pytest.mark.parametrize("others", [1, 2, 24])
+def test_a_preference_counts_against_all_other_languages_together(others: int) -> None:
+    whole = {"en": pages(9, {})} | {f"{number}": pages(9, {}) for number in range(others)}
+    likely = _likelihoods([], whole, "en", "")
+    assert likely["en"] / (sum(likely.values()) - likely["en"]) == pytest.approx(
+        math.exp(LANGUAGE_PREFERENCE)
+    )
+    likely = _likelihoods([], whole, "", "en")
+    assert likely["en"] / (sum(likely.values()) - likely["en"]) == pytest.approx(math.exp(DETECTED))

@@ -209,7 +209,7 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Match of words and code as they were typed, in the text and in the title."""
     coverage: Weight = 3.0
     """The page has all words of the query; a share of the weight, if it has some of them."""
-    language: Weight = 2.0
+    language: Weight = 5.0
     """The page is in the language of the query."""
     boilerplate: Weight = 0.2
     """Match outside the main text only."""

@@ -43,8 +43,8 @@ Language Models Applied to Ad Hoc Information Retrieval", SIGIR 2001, §3)."""
 BOUND_SMOOTHING = 10
 """The same where frequencies of a language bound those of another one: a single page would make
 each of its words as frequent as stop words."""
-LANGUAGE_PREFERENCE = 3.0
-"""The logarithm of how much more likely users ask in their own language than in another one."""
+LANGUAGE_PREFERENCE = 2.0
+"""The logarithm of how much likelier users ask in their language than in all others together."""
 DETECTED = 4.0
 """The same for the language of the query's letters, if they tell."""
 COMMON = 0.01
@@ -180,8 +180,10 @@ def _likelihoods(
     words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str, detected: str
 ) -> Mapping[str, float]:
     """How likely the query is in the language of each index, over that in the likeliest."""
+    others = math.log(max(len(whole) - 1, 1))
     logarithms = {
-        language: LANGUAGE_PREFERENCE * (language == preferred) + DETECTED * (language == detected)
+        language: (LANGUAGE_PREFERENCE + others) * (language == preferred)
+        + (DETECTED + others) * (language == detected)
         for language in whole
     }
     held = sum(each.documents for each in whole.values())
