@@ -214,6 +214,7 @@ class Careless:
 def install(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
     found = EntryPoints(EntryPoint(name, v, filters.ENTRY_POINTS) for name, v in values.items())
     monkeypatch.setattr(filters, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(filters, "find_plugins", filters.find_plugins.__wrapped__)
 
 
 def test_installed_filters_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:

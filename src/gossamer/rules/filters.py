@@ -10,7 +10,7 @@ Each task creates it once, and calls it after the others.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -23,6 +23,7 @@ from gossamer.web.urls import domain_of, host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from importlib.metadata import EntryPoint
     from typing import Self
 
     from gossamer.config import FilterConfig
@@ -203,7 +204,7 @@ class Filters:
 
 @lru_cache(maxsize=1)
 def filters_of(recipe: FilterRecipe) -> Filters:
-    """The filters of all tasks of a process: to look for plugins takes as long as several pages."""
+    """The filters of all tasks of a process."""
     rules = None if recipe.rules is None else index_of(recipe.rules)
     return Filters.from_config(recipe.config, recipe.seed_hosts, year=recipe.year, rules=rules)
 
@@ -213,10 +214,19 @@ def check(config: FilterConfig) -> None:
     Filters.from_config(config, ())
 
 
+@cache
+def find_plugins() -> tuple[EntryPoint, ...]:
+    """The entry points of filters, without loading them.
+
+    Looking for them takes as long as parsing several pages.
+    """
+    return tuple(sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name))
+
+
 def installed_filters() -> dict[str, UrlFilter]:
     """The filters of installed packages, by the names of their entry points."""
     filters: dict[str, UrlFilter] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+    for entry in find_plugins():
         try:
             created = entry.load()()
         except Exception as error:

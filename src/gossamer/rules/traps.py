@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -83,9 +84,8 @@ class Traps:
         self._max_segments = config.max_path_segments
         self._max_repeats = config.max_repeats
         self._max_parameters = config.max_parameters
-        window = range(config.calendar_from_year, year + config.calendar_years_ahead + 1)
-        outside = [str(each) for each in YEARS if each not in window]
-        self._outside = re.compile(f"[/=]{one_of(outside)}")
+        last = year + config.calendar_years_ahead
+        self._outside = year_outside(config.calendar_from_year, last)
 
     def reject(self, url: str) -> str | None:
         path, _, query = url.partition("?")
@@ -130,6 +130,16 @@ def is_date(url: str, after: int) -> bool:
         and _YEAR_PARAMETER.search(url, start, year) is not None
         and _MONTH_PARAMETER.search(url) is not None
     )
+
+
+@lru_cache(maxsize=1)
+def year_outside(first: int, last: int) -> re.Pattern[str]:
+    """A pattern for a year of YEARS that is not from the first to the last, and what precedes it.
+
+    It takes 4 ms to make.
+    """
+    outside = [str(year) for year in YEARS if not first <= year <= last]
+    return re.compile(f"[/=]{one_of(outside)}")
 
 
 def one_of(numbers: Collection[str]) -> str:
