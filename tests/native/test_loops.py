@@ -346,16 +346,6 @@ def test_rows_of_no_model(words: bytes, rows: list[int], languages: int) -> None
 
 
 @compiled_only
-@given(st.text(st.sampled_from("aZé .-กか一\U000323af\ud800"), max_size=30), st.integers(1, 9))
-def test_hashes_of_letters(text: str, characters: int) -> None:
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    letters = np.arange(characters, dtype=np.uint32) % 5
-    alone, base = np.arange(characters + 1) % 3 == 1, np.array([(1 << 64) - 59], np.uint64)
-    for few in (codes % 9, codes):
-        both("hash_letters", few, letters, alone, base, np.zeros(codes.size, np.uint64))
-
-
-@compiled_only
 @given(st.lists(st.integers(0, (1 << 64) - 1), max_size=60), st.integers(1, 6), st.integers(1, 9))
 def test_hashes_of_shingles(words: list[int], size: int, functions: int) -> None:
     hashes = np.array(words, np.uint64)
@@ -431,10 +421,6 @@ REFUSED = [
     ("write_words", (b"abc", 0, BYTES)),
     ("pull_votes", (9, np.array([1, 1], np.uint32), np.array([0, 9], np.uint32), ORDER, FLOATS,
                     FLOATS)),
-    ("hash_letters", (UINT32, UINT32[:0], FLAGS, UINT64, UINT64)),
-    ("hash_letters", (UINT32, UINT32, FLAGS[:0], UINT64, UINT64)),
-    ("hash_letters", (UINT32, UINT32, FLAGS, UINT64[:0], UINT64)),
-    ("hash_letters", (UINT32, UINT32, FLAGS, UINT64, UINT64[:1])),
     ("mix_shingles", (UINT64, UINT64[:0], UINT32)),
     ("mix_shingles", (UINT64, UINT64, UINT32)),
     ("take_least", (UINT32, UINT32, UINT32[:1])),

@@ -5,6 +5,7 @@ To watch each access, as `test_loops.py` says, compile `native/texts/*.c` to `_t
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from gossamer.native import TEXT_DEFINITIONS, TEXTS
 from gossamer.parse.html import lines
 from gossamer.parse.maintext import threads
 from gossamer.parse.step import page_writer
-from gossamer.web import directions
+from gossamer.web import directions, sketches
 
 DEFINED_IN = (
     analysis,
@@ -25,6 +26,7 @@ DEFINED_IN = (
     lines,
     normalization,
     page_writer,
+    sketches,
     threads,
     unspaced,
 )
@@ -118,6 +120,41 @@ def test_each_character_alone_and_between_others() -> None:
 @example(" \xe9  a")
 def test_words_beyond_ascii(words: str) -> None:
     both("words_beyond_ascii", words)
+
+
+@compiled_only
+@given(
+    st.text("aZ\xe9 .-\u0e01\u304b\u4e00\U000323af\ud800") | st.text(),
+    st.lists(st.sampled_from([0, 1, 5, 9, 1 << 30, 1 << 30 | 3]), min_size=1, max_size=99),
+    st.integers(0, (1 << 63) - 1).map(lambda half: 2 * half + 1),
+)
+@example("ab" * 20 + " a" * 20, [0, *range(98), 0], 3)
+def test_hashes_of_words(text: str, items: list[int], base: int) -> None:
+    for last in ([], [1 << 31]):
+        table = array("I", items + last).tobytes()
+        found = both("hash_words", text, table, base)
+        too_far = bool(last) and any(ord(c) >= len(items) for c in text)
+        assert (found is None) == too_far
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("a", bytes(4)), TypeError),
+        ((b"a", bytes(4), 1), TypeError),
+        (("a", "abcd", 1), TypeError),
+        (("a", bytes(3), 1), TypeError),
+        (("a", bytes(4), 1.0), TypeError),
+        (("a", bytes(4), -1), OverflowError),
+        (("a", bytes(4), 1 << 64), OverflowError),
+    ],
+)
+def test_other_tables_of_letters_are_refused(
+    arguments: tuple[Any, ...], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        getattr(TEXTS, "hash_words")(*arguments)  # noqa: B009  # it may be None
 
 
 SPECIAL = st.text(

@@ -16,7 +16,9 @@ from gossamer.web.sketches import (
     MIN_WORDS,
     SHINGLE_WORDS,
     VALUES,
+    _table_as_written,
     hash_and_sketch,
+    hash_words,
     shingles,
     similarity,
     sketch,
@@ -73,6 +75,29 @@ def test_texts_of_the_same_words_are_the_same(other: str) -> None:
 def test_decomposed_letters_are_the_same() -> None:
     text = "élève à Noël " * MIN_WORDS
     assert hash_and_sketch(text, None) == hash_and_sketch(unicodedata.normalize("NFD", text), None)
+
+
+EVERY = [chr(code) for code in (*range(0x3400), *range(0x4E00, 0x20000, 97))]
+AROUND = [("", ""), ("a", "b"), ("e", "\u0301"), ("\u1100", "\u1161"), ("\u65e5", "1\u0323")]
+
+
+@pytest.mark.parametrize(("before", "behind"), AROUND)
+def test_words_are_those_of_the_compatibility_form(before: str, behind: str) -> None:
+    """Also of a text whose characters are not normalised, since each of them may stay alone."""
+    for first in range(0, len(EVERY), 8):
+        text = " ".join(before + character + behind for character in EVERY[first : first + 8])
+        assert words(text).tolist() == words(unicodedata.normalize("NFKC", text)).tolist()
+
+
+@given(st.text(st.characters(max_codepoint=0x3000)))
+def test_words_of_any_text_are_those_of_its_compatibility_form(text: str) -> None:
+    assert words(text).tolist() == words(unicodedata.normalize("NFKC", text)).tolist()
+
+
+def test_texts_with_common_punctuation_need_no_other_form() -> None:
+    text = "“It’s” «là»… – 20\xa0°C ™ ½"
+    assert hash_words(text.rstrip("½™ "), _table_as_written(), 3) is not None
+    assert hash_words(text, _table_as_written(), 3) is None
 
 
 @pytest.mark.parametrize(

@@ -1,43 +1,10 @@
-/* Hashes of words and shingles, and sketches: gossamer/web/sketches.py has the definitions. */
+/* Hashes of shingles, and sketches: gossamer/web/sketches.py has the definitions. */
 
 #include "loops.h"
 
 enum { STRIDE = 1024 }; /* shingles that stay in the nearest cache */
 
 static const char NO_ROOM[] = "more than there is room for";
-
-/* A word's hash is a polynomial of its letters; the table has 0 for what is between words. */
-static const char *hash_letters(const Value *given, Found *found)
-{
-    const uint32_t *codes = given[0].data, *letters = given[1].data;
-    const uint8_t *alone = given[2].data;
-    Words bases = words_of(given[3]), hashes = words_of(given[4]);
-    if (given[1].size < 1 || given[2].size < 1 || bases.size < 1)
-        return "tables without items";
-    if (hashes.size < given[0].size)
-        return NO_ROOM;
-    uint32_t last_letter = (uint32_t)least(given[1].size - 1, UINT32_MAX);
-    uint32_t last_alone = (uint32_t)least(given[2].size - 1, UINT32_MAX);
-    uint64_t base = bases.at[0], power = 0;
-    int64_t count = 0;
-    bool is_inside = false, was_alone = false;
-    for (int64_t n = 0; n < given[0].size; n++) {
-        uint32_t code = codes[n];
-        uint64_t letter = letters[code < last_letter ? code : last_letter];
-        bool is_alone = alone[code < last_alone ? code : last_alone];
-        if (letter != 0 && is_inside && !is_alone && !was_alone) {
-            hashes.at[count - 1] += letter * power;
-            power *= base;
-        } else if (letter != 0) {
-            hashes.at[count++] = letter;
-            power = base;
-        }
-        is_inside = letter != 0;
-        was_alone = is_alone;
-    }
-    found->numbers[0] = count;
-    return NULL;
-}
 
 FOR_WIDER_REGISTERS
 static const char *mix_shingles(const Value *given, Found *found)
@@ -83,7 +50,6 @@ static const char *take_least(const Value *given, Found *found)
 }
 
 const Loop SKETCH_LOOPS[] = {
-    {"hash_letters", "CCbWW+", "i", hash_letters},
     {"mix_shingles", "WWC+", "", mix_shingles},
     {"take_least", "CCC+", "", take_least},
     {NULL, NULL, NULL, NULL},

@@ -35,12 +35,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
 
-from gossamer.native import native
+from gossamer.native import native, native_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,7 +72,11 @@ _UNSPACED = (
     *((0x31F0, 0x3200), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00)),
 )
 """Scripts without spaces: Thai, Lao, Burmese, Khmer, kana and Chinese."""
-_FIRST_ALONE = 0x0E00
+_JAMO = range(0x1100, 0x1200)
+"""Consonants and vowels that compose Hangul's syllables."""
+_ALONE, _OTHER = 1 << 30, 1 << 31
+"""Bits of an item of a table besides the letter: a word alone, and a character that the table is
+not enough for."""
 
 
 def _odd(seed: int, bits: int) -> int:
@@ -79,64 +84,98 @@ def _odd(seed: int, bits: int) -> int:
     return xxhash.xxh3_64_intdigest(b"", seed) >> (64 - bits) & -8 | (3, 5)[seed % 2]
 
 
-_BASE = np.array([_odd(1_000, 64)], np.uint64)
+_BASE = _odd(1_000, 64)
 _FACTORS = np.array([_odd(2_000 + number, 64) for number in range(SHINGLE_WORDS)], np.uint64)
 _FUNCTIONS = np.array([_odd(3_000 + number, 32) for number in range(VALUES)], np.uint32)
 
 
 def words(text: str) -> Words:
     """The hash of each word of a text, in their order."""
-    chunks = [_hash_words(chunk) for chunk in _CHUNK.findall(text)]
-    return np.concatenate(chunks) if chunks else np.empty(0, np.uint64)
+    return np.frombuffer(b"".join(map(_hash_chunk, _CHUNK.findall(text))), np.uint64)
 
 
-def _hash_words(chunk: str) -> Words:
-    if not chunk.isascii():
+def _hash_chunk(chunk: str) -> bytes:
+    hashes = hash_words(chunk, _table_as_written(), _BASE)
+    if hashes is None:
         chunk = unicodedata.normalize("NFKC", chunk)
-    codes = np.frombuffer(chunk.encode("utf-32-le", "surrogatepass"), "<u4")
-    letters = _letters(_NEAR if codes.max(initial=0) < _NEAR else _CODES)
-    hashes = np.empty(codes.size, np.uint64)
-    return hashes[: _hash_letters(codes, letters, _is_alone(), _BASE, hashes)]
+        hashes = hash_words(chunk, _table_of_alphabets(), _BASE)
+    if hashes is None:
+        hashes = hash_words(chunk, _table_of_all(), _BASE)
+    return hashes or b""
 
 
-@native
-def _hash_letters(codes: Any, letters: Any, alone: Any, base: Any, hashes: Any) -> int:
-    """Write the hash of each word of a text, given by its characters; return their number."""
-    if not len(letters) or not len(alone) or not len(base):
-        raise ValueError("tables without items")
-    if len(hashes) < len(codes):
-        raise ValueError("more than there is room for")
-    found = np.take(letters, codes, mode="clip")
-    is_alone = np.take(alone, codes, mode="clip")
+@native_text
+def hash_words(text: str, table: bytes, base: int) -> bytes | None:
+    """The hash of each word of a text, as numbers of 64 bits.
+
+    `table`: an item of 32 bits per character; the last one is for all characters from there on.
+    None is returned if a character of the text has the item _OTHER.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    found = np.take(np.frombuffer(table, np.uint32), codes, mode="clip")
+    if (found & _OTHER).any():
+        return None
+    is_alone = (found & _ALONE) != 0
+    found &= ~np.uint32(_ALONE)
     begins = found != 0
     begins[1:] ^= begins[:-1] & begins[1:] & ~(is_alone[1:] | is_alone[:-1])
     (starts,) = begins.nonzero()
-    if starts.size:
-        powers, inverses = _powers(int(base[0]), max(_CHUNK_CODES, 1 << len(codes).bit_length()))
-        # Other characters are zeros, so they may count for the word before them.
-        sums = np.add.reduceat(found * powers[: len(codes)], starts)
-        np.asarray(hashes)[: starts.size] = sums * inverses[starts]
-    return int(starts.size)
+    if not starts.size:
+        return b""
+    powers, inverses = _powers(base, max(_CHUNK_CODES, 1 << len(codes).bit_length()))
+    # Other characters are zeros, so they may count for the word before them.
+    sums = np.add.reduceat(found * powers[: len(codes)], starts)
+    hashes: bytes = (sums * inverses[starts]).tobytes()
+    return hashes
 
 
 @cache
-def _letters(codes: int) -> npt.NDArray[np.uint32]:
-    """By character up to this one: its number in lower case, or 0 between words."""
-    characters = map(chr, range(codes + 1))
-    return np.array(
-        [ord(each.lower()[0]) * (unicodedata.category(each)[0] in "LMN") for each in characters],
-        np.uint32,
-    )
+def _table_as_written() -> bytes:
+    """For texts that need not be normalised, because each of their characters can be by itself."""
+    return _packed([*(_item_as_written(chr(code)) for code in range(_NEAR)), _OTHER])
 
 
 @cache
-def _is_alone() -> npt.NDArray[np.bool_]:
-    """By character: whether it is a word alone."""
-    alone = np.zeros(_CODES + 1, np.bool_)
-    alone[_CODES] = True
-    for first, end in _UNSPACED:
-        alone[first:end] = True
-    return alone
+def _table_of_alphabets() -> bytes:
+    """For texts in compatibility form, if they are written in alphabets."""
+    return _packed([*(_item(chr(code)) for code in range(_NEAR)), _OTHER])
+
+
+@cache
+def _table_of_all() -> bytes:
+    """For texts in compatibility form."""
+    return _packed([_item(chr(code)) for code in range(_CODES + 1)])
+
+
+def _packed(items: list[int]) -> bytes:
+    return np.array(items, np.uint32).tobytes()
+
+
+def _item_as_written(character: str) -> int:
+    """The item of a character of a text that may not be in compatibility form.
+
+    It is that of its compatibility form, or of its punctuation if that is several characters. It is
+    _OTHER for several letters, and for whatever may combine with the character before it, or change
+    places with it: marks, and the parts of Hangul's syllables.
+    """
+    form = unicodedata.normalize("NFKC", character)
+    if any(unicodedata.category(each)[0] == "M" or ord(each) in _JAMO for each in form):
+        return _OTHER
+    if len(form) == 1:
+        return _item(form)
+    return _OTHER if any(map(_item, form)) else 0
+
+
+def _item(character: str) -> int:
+    """The number of a character in lower case, or 0 between words, and whether it is a word alone.
+    """
+    letter = ord(character.lower()[0]) * (unicodedata.category(character)[0] in "LMN")
+    return letter | _ALONE * (ord(character) in _codes_alone())
+
+
+@cache
+def _codes_alone() -> frozenset[int]:
+    return frozenset(chain([_CODES], *(range(first, end) for first, end in _UNSPACED)))
 
 
 @lru_cache(2)

@@ -7,6 +7,7 @@ static PyMethodDef methods[] = {
     {"find_stamps", find_stamps, METH_O, NULL},
     {"has_overrides", has_overrides, METH_O, NULL},
     {"lines_outside", (PyCFunction)(void (*)(void))lines_outside, METH_FASTCALL, NULL},
+    {"hash_words", (PyCFunction)(void (*)(void))hash_words, METH_FASTCALL, NULL},
     {"space_words", (PyCFunction)(void (*)(void))space_words, METH_FASTCALL, NULL},
     {"pair_clusters", (PyCFunction)(void (*)(void))pair_clusters, METH_FASTCALL, NULL},
     {"words_beyond_ascii", words_beyond_ascii, METH_O, NULL},

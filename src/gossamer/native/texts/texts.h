@@ -11,6 +11,7 @@ PyObject *fold_lines(PyObject *module, PyObject *text);
 PyObject *find_stamps(PyObject *module, PyObject *texts);
 PyObject *has_overrides(PyObject *module, PyObject *text);
 PyObject *lines_outside(PyObject *module, PyObject *const *given, Py_ssize_t count);
+PyObject *hash_words(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *space_words(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *pair_clusters(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *words_beyond_ascii(PyObject *module, PyObject *text);
