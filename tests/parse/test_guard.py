@@ -190,6 +190,7 @@ def frame(answer: bytes, length: int | None = None) -> bytes:
         (frame(b"", 1 << 62), "the parser sent an answer of 4,611,686,018,427,387,904 bytes"),
         (frame(b"a", 100), "no answer within 0.1 s"),
         (b"a", "no answer within 0.1 s"),
+        (frame(bytes(8) + b"\xc1") + b"ab", "the parser sent 2 bytes behind its answer"),
         (frame(bytes(8) + b"\xc1"), "the parser returned an invalid page: MessagePack"),
         (frame(bytes(8) + b"\x81\xa1a" * 1_000), "the parser returned an invalid page: "),
     ],
@@ -340,6 +341,24 @@ def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.Monk
         assert parser.parse(page("<p>y")).text == "y"
         assert process.returncode == 0
         assert parser.parse(page("<p>z")).text == "z"
+
+
+def test_a_process_that_ends_after_its_answer_has_no_memory() -> None:
+    with GuardedParser(Rules()) as parser:
+        parser.parse(page("<p>x"))
+        process = process_of(parser)
+        process.kill()
+        process.wait()
+        assert not parser._keeps_too_much(process.pid)
+        assert parser.parse(page("<p>y")).text == "y"
+
+
+@pytest.mark.parametrize("size", [8, 65_528, 65_529, 200_000])
+def test_frames_of_any_size_arrive_in_pieces_of_what_a_pipe_holds(
+    standing: GuardedParser, size: int
+) -> None:
+    text = "word " * (size // 5)
+    assert standing.parse(page(f"<p>{text}")).text == text.strip()
 
 
 def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

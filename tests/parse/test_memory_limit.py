@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from gossamer.parse.process import memory_limit
-from gossamer.parse.process.memory_limit import MAX_KEPT_BYTES, MAX_MEMORY_BYTES
+from gossamer.parse.process.memory_limit import MAX_KEPT_BYTES, MAX_MEMORY_BYTES, KeptMemory
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
@@ -41,8 +41,18 @@ def test_a_page_may_add_to_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, kept_bytes: int, is_worth_ending: bool, is_too_large: bool
 ) -> None:
     monkeypatch.setattr(memory_limit, "resident_bytes", lambda _: kept_bytes)
-    assert memory_limit.is_worth_ending(1) is is_worth_ending
     assert memory_limit.is_too_large(1) is is_too_large
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert KeptMemory(1).is_too_much() is is_worth_ending
+
+
+def test_what_a_process_keeps_is_looked_at_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptMemory(os.getpid())
+    resident = memory_limit.resident_bytes(os.getpid())
+    for limit, is_too_much in ((resident // 2, True), (resident * 2, False), (1, True)):
+        monkeypatch.setattr(memory_limit, "MAX_KEPT_BYTES", limit)
+        assert kept.is_too_much() is is_too_much
+    kept.close()
 
 
 def test_nobody_looks_where_the_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,8 +167,7 @@ def _item_as_written(character: str) -> int:
 
 
 def _item(character: str) -> int:
-    """The number of a character in lower case, or 0 between words, and whether it is a word alone.
-    """
+    """A character's number in lower case, or 0 between words, and whether it is a word alone."""
     letter = ord(character.lower()[0]) * (unicodedata.category(character)[0] in "LMN")
     return letter | _ALONE * (ord(character) in _codes_alone())
 

@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 MAX_WALL_S = 300
 """Wall-clock time per page, for parsers that wait. A busy machine needs far less for MAX_CPU_S."""
 MAX_DETAIL_CHARS = 200
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 16
+"""What a pipe holds: most answers are read by one call."""
 GARBAGE = 50_000
 """Net new objects after which Python looks for cycles among them. A page is made of thousands that
 live until its end; with the default, 700, the search takes 7 % of the time."""
@@ -124,6 +125,7 @@ class GuardedParser:
         self._sandboxed = rules.sandbox
         self._answer = msgspec.msgpack.Decoder(ParsedPage)
         self._process: ParserProcess | None = None
+        self._kept: memory_limit.KeptMemory | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -171,13 +173,20 @@ class GuardedParser:
             return _End(code, wrong or self._exceeded_limit(code))
         (cpu_s,) = _CPU.unpack_from(answer)
         self.cpu_s += min(max(0.0, cpu_s), self._max_cpu_s + 1)  # also if it is not a number
-        if memory_limit.is_worth_ending(process.pid):
+        if self._keeps_too_much(process.pid):
             self._end(process)
         try:
-            return self._answer.decode(memoryview(answer)[_CPU.size :])
+            return self._answer.decode(answer[_CPU.size :])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             # A plugin's parser may fill in anything, and a process that was taken over even more.
             return _failed_page(f"the parser returned an invalid page: {error}")
+
+    def _keeps_too_much(self, pid: int) -> bool:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended: its next page tells
+            if self._kept is None:
+                self._kept = memory_limit.KeptMemory(pid)
+            return self._kept.is_too_much()
+        return False
 
     def _start(self) -> ParserProcess | _End:
         process = start_parser(run, self._max_cpu_s, sandboxed=self._sandboxed)
@@ -197,6 +206,9 @@ class GuardedParser:
 
     def _end(self, process: ParserProcess) -> int:
         self._process = None
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with suppress(BrokenPipeError):  # closing flushes data that nobody reads any more
@@ -275,12 +287,15 @@ def _failed_page(why: str) -> ParsedPage:
 
 def _send(pipe: IO[bytes] | None, frame: bytes) -> None:
     if pipe is not None:
-        pipe.write(len(frame).to_bytes(_LENGTH_BYTES, "little"))
-        pipe.write(frame)
+        pipe.write(_frame_head(frame) + frame)  # at once, so that its reader is woken once
         pipe.flush()
 
 
-def _exchange(process: ParserProcess, page: bytes, until_s: float) -> bytearray | None:
+def _frame_head(frame: bytes) -> bytes:
+    return len(frame).to_bytes(_LENGTH_BYTES, "little")
+
+
+def _exchange(process: ParserProcess, page: bytes, until_s: float) -> memoryview | None:
     """Send a page; return the answer, or None if the process ended before.
 
     It trusts nothing that comes back, because the page may have taken over the process. Raises
@@ -290,30 +305,36 @@ def _exchange(process: ParserProcess, page: bytes, until_s: float) -> bytearray 
     assert process.stdout is not None  # noqa: S101
     sending, receiving = process.stdin.fileno(), process.stdout.fileno()
     os.set_blocking(sending, False)
-    rest = memoryview(len(page).to_bytes(_LENGTH_BYTES, "little") + page)
+    rest = [memoryview(_frame_head(page)), memoryview(page)]
     while rest:
-        _await_pipe(process, sending, select.POLLOUT, until_s)
-        rest = rest[os.write(sending, rest) :]
-    head = _read_pipe(process, receiving, _LENGTH_BYTES, until_s)
-    length = int.from_bytes(head, "little")
-    if len(head) < _LENGTH_BYTES:
-        return None
-    if not _CPU.size <= length <= memory_limit.MAX_MEMORY_BYTES:
-        raise _BadAnswer(f"the parser sent an answer of {length:,} bytes")
-    answer = _read_pipe(process, receiving, length, until_s)
-    return answer if len(answer) == length else None
-
-
-def _read_pipe(process: ParserProcess, pipe: int, size: int, until_s: float) -> bytearray:
-    """Read `size` bytes, or fewer if the other end is gone. Raises TimeoutError and _TooLarge."""
-    data = bytearray()
-    while len(data) < size:
-        _await_pipe(process, pipe, select.POLLIN, until_s)
-        piece = os.read(pipe, min(size - len(data), READ_BYTES))
+        try:
+            sent = os.writev(sending, rest)
+        except BlockingIOError:
+            _await_pipe(process, sending, select.POLLOUT, until_s)
+        else:
+            rest = _behind(rest, sent)
+    frame, size = bytearray(), _LENGTH_BYTES
+    while len(frame) < size:
+        _await_pipe(process, receiving, select.POLLIN, until_s)
+        piece = os.read(receiving, READ_BYTES)
         if not piece:
-            break
-        data += piece
-    return data
+            return None
+        frame += piece
+        if size == _LENGTH_BYTES <= len(frame):
+            length = int.from_bytes(frame[:_LENGTH_BYTES], "little")
+            if not _CPU.size <= length <= memory_limit.MAX_MEMORY_BYTES:
+                raise _BadAnswer(f"the parser sent an answer of {length:,} bytes")
+            size += length
+    if len(frame) > size:
+        raise _BadAnswer(f"the parser sent {len(frame) - size:,} bytes behind its answer")
+    return memoryview(frame)[_LENGTH_BYTES:]
+
+
+def _behind(parts: list[memoryview], sent: int) -> list[memoryview]:
+    """What is left of parts, of which so many bytes were sent."""
+    while parts and sent >= len(parts[0]):
+        sent -= len(parts.pop(0))
+    return [parts[0][sent:], *parts[1:]] if parts else []
 
 
 def _await_pipe(process: ParserProcess, pipe: int, event: int, until_s: float) -> None:
