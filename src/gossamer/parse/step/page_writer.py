@@ -12,6 +12,7 @@ from gossamer.native import native_text
 from gossamer.parse.parsed_page import Link
 from gossamer.parse.reading.type_sniffing import essence
 from gossamer.parse.step.link_rewriting import LinkRewriter
+from gossamer.parse.step.link_rows import LinkRows, Origin
 from gossamer.parse.step.sitemap_discovery import is_robots
 from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
 from gossamer.tables import DOCUMENTS, LINKS
@@ -57,13 +58,13 @@ class PageWriter:
         self._round = job.round
         self._filters = filters
         self._own = Own(job.config.fetch)
-        self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents, encoding=SMALL_PAGES)
-        self._links = ParquetWriter(job.root, LINKS.name, links)
+        name = DOCUMENTS.name
+        self._document_file = ParquetWriter(job.root, name, documents, encoding=SMALL_PAGES)
+        self._link_file = ParquetWriter(job.root, LINKS.name, links)
         rejected = filters.reject_all
         self._rewriter = LinkRewriter(job.root, job.url_rules, job.rewritten, rejected)
         self._document_rows: list[tuple[Any, ...]] = []
-        self._link_columns: tuple[list[Any], ...] = tuple([] for _ in LINKS.schema)
-        """The rows of links by column, as files are written: a page may have thousands."""
+        self._links = LinkRows()
         self._waiting_chars = 0
         self._counts: Counter[str] = Counter()
 
@@ -114,15 +115,11 @@ class PageWriter:
         self._counts["links"] += len(links)
         if links:
             dst, anchor, relation, nofollow, dates, spellings, flags = zip(*links, strict=True)
-            round_, url, depth_, hops_, first_ = (
-                (value,) * len(links) for value in (src.round, src.url, depth, hops, first)
-            )
-            dated = map(_ms, dates) if any(dates) else dates
+            dated = tuple(map(_ms, dates)) if any(dates) else dates
             announced = _believed_announcements(src.url, links) if any(flags) else flags
-            more = depth_, hops_, first_, spellings, announced
-            rows = (round_, url, dst, anchor, relation, nofollow, dated, *more)
-            for column, values in zip(self._link_columns, rows, strict=True):
-                column.extend(values)
+            origin = Origin(src.round, src.url, depth, hops, first)
+            columns = dst, anchor, relation, nofollow, dated, spellings, announced
+            self._links.add(origin, columns)
             self._waiting_chars += sum(map(len, dst))
         return len(links)
 
@@ -132,7 +129,7 @@ class PageWriter:
     def close(self) -> list[Row]:
         """Write what is left. Return rows of YIELD: the files, and counts."""
         self._flush()
-        files = [*self._documents.close(), *self._links.close(), *self._rewriter.close()]
+        files = [*self._document_file.close(), *self._link_file.close(), *self._rewriter.close()]
         return files + count_rows(self._counts)
 
     def _flush_when_full(self) -> None:
@@ -140,20 +137,16 @@ class PageWriter:
             self._flush()
 
     def _flush(self) -> None:
-        documents = list(zip(*self._document_rows, strict=True))
-        for writer, columns, schema in (
-            (self._documents, documents, DOCUMENTS.schema),
-            (self._links, self._link_columns, LINKS.schema),
-        ):
-            if columns and columns[0]:
-                arrays = [
-                    pa.array(column, field.type)
-                    for column, field in zip(columns, schema, strict=True)
-                ]
-                writer.write(pa.Table.from_arrays(arrays, schema=schema))
+        if self._document_rows:
+            columns = zip(*self._document_rows, strict=True)
+            arrays = [
+                pa.array(column, field.type)
+                for column, field in zip(columns, DOCUMENTS.schema, strict=True)
+            ]
+            self._document_file.write(pa.Table.from_arrays(arrays, schema=DOCUMENTS.schema))
+        if self._links:
+            self._link_file.write(self._links.take())
         self._document_rows.clear()
-        for column in self._link_columns:
-            column.clear()
         self._waiting_chars = 0
 
 
