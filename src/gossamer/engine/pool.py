@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
 IDLE_S = 2.0
-"""A worker and its parser take 50 ms of CPU time to start again, and hold 100 to 200 MB."""
+"""A worker and its parser take 30 ms of CPU time to start again, and hold 100 to 200 MB."""
 GROWN_BYTES = 24_000_000
 """A worker that has grown by more than that since its start has worked for seconds."""
 

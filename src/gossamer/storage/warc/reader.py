@@ -150,9 +150,11 @@ def header_values(lines: Iterable[str]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
-        if colon:
-            folded, value = name.lower(), value.strip()
-            known = headers.get(folded)
+        if not colon:
+            continue
+        folded, value = name.lower(), value.strip()
+        if folded in headers:
             end = "\n" if folded in _LINE_WISE else ", "
-            headers[folded] = value if known is None else f"{known}{end}{value}"
+            value = f"{headers[folded]}{end}{value}"
+        headers[folded] = value
     return headers
