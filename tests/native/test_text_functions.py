@@ -17,7 +17,7 @@ from gossamer.native import TEXT_DEFINITIONS, TEXTS
 from gossamer.parse.html import lines
 from gossamer.parse.maintext import threads
 from gossamer.parse.step import page_writer
-from gossamer.web import directions, sketches
+from gossamer.web import directions, sketches, urls
 
 DEFINED_IN = (
     analysis,
@@ -29,6 +29,7 @@ DEFINED_IN = (
     sketches,
     threads,
     unspaced,
+    urls,
 )
 compiled_only = pytest.mark.skipif(TEXTS is None, reason="not compiled")
 
@@ -68,6 +69,45 @@ def test_stamps(texts: list[str]) -> None:
 @given(st.text("a\xe9\u2029\u202a\u202e\u202f\u2065\u2066\u2069\u206a\U0001202a"))
 def test_overrides(text: str) -> None:
     both("has_overrides", text)
+
+
+HREFS = st.lists(
+    st.text("aZ0/.#-~_:?é\0")
+    | st.sampled_from(["../", "./", "/", "http://", "https://", "a.", "b-1.", "xy", "x", "é", "#"])
+)
+SITES = st.sampled_from(["http://h.example", "https://h.example:81", "file://", ""])
+FOLDERS = st.lists(st.sampled_from(["a/", "b.c/", "~/"]), max_size=4).map("".join)
+
+
+@compiled_only
+@given(st.lists(HREFS.map("".join)), SITES, FOLDERS, st.booleans())
+@example(
+    [
+        *("", "#", "/", "a#é", "../#", "../../a//", "..", "../..", "a/.", ".a", "a./", "a/", "//a"),
+        *(
+            "http://a.b/",
+            "http://a.bc/d",
+            "http://a.bc",
+            "https://a.1b/c",
+            "http://a1.bc/d",
+            "http://",
+        ),
+        *("http://a.b.c.de/f", "http://a.b.c.d.ef/g", "http://ab/c", "http://a..bc/d", "http:a"),
+        *(f"http://{'a' * 60}.{'b' * 60}/c", f"http://{'a' * 61}.bc/d", f"http://a.{'b' * 61}/c"),
+    ],
+    "http://h.example",
+    "a/b/",
+    True,
+)
+def test_plain_urls(hrefs: list[str], origin: str, folders: str, is_web: bool) -> None:
+    both("plain_urls", hrefs, origin, origin and f"{origin}/{folders}", is_web)
+
+
+@compiled_only
+def test_plain_urls_of_other_arguments() -> None:
+    for wrong in (("a",), (["a"], "b", "c", True), ([1], "", "", True), (["a"], "", "é", True)):
+        with pytest.raises(TypeError):
+            TEXTS.plain_urls(*wrong)  # type: ignore[union-attr]
 
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "あ", "\0", "😀"])).map("\n".join)

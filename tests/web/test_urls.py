@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from gossamer.web import urls
 from gossamer.web.urls import (
     DEFAULT,
-    Target,
     UrlRules,
     browser_spelling,
     domain_of,
@@ -256,7 +255,8 @@ def test_what_a_normal_form_lacks_is_in_the_spelling(
     def whole(path: str) -> str:
         return f"http:{path}" if path.startswith("//") else f"http://site.example{path}"
 
-    assert resolve_all([href], BASE) == [Target(whole(url), spelling and whole(spelling))]
+    spellings = {} if spelling is None else {href: whole(spelling)}
+    assert resolve_all([href], BASE) == ([whole(url)], spellings)
 
 
 @pytest.mark.parametrize(
@@ -610,11 +610,11 @@ def test_normal_forms_of_all_schemes_are_fixed_points(href: str, base: str | Non
 
 @given(href=absolute)
 def test_a_spelling_has_its_normal_form(href: str) -> None:
-    (target,) = resolve_all([href], None)
-    if target is not None:
-        assert target.spelling != target.url
-        assert normalize(target.spelling or target.url) == target.url
-        assert normalize(browser_spelling(href, "http://h/", target.url)) == target.url
+    (url,), spellings = resolve_all([href], None)
+    if url is not None:
+        assert spellings.get(href) != url
+        assert normalize(spellings.get(href, url)) == url
+        assert normalize(browser_spelling(href, "http://h/", url)) == url
 
 
 @given(href=reference | absolute | other)
@@ -656,8 +656,9 @@ plain_host = st.from_regex(
 def test_the_shortcut_agrees_with_the_parser(href: str, base: str, rules: UrlRules) -> None:
     short = normalize(href, base, rules)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_PLAIN", "_PLAIN_PATH", "_UPWARDS"):
+        for name in ("_PLAIN", "_PLAIN_PATH"):
             patch.setattr(urls, name, re.compile(r"(?!)"))
+        patch.setattr(urls, "plain_urls", lambda hrefs, *_: [None] * len(hrefs))
         urls._form.cache_clear()
         assert normalize(href, base, rules) == short
     urls._form.cache_clear()
@@ -668,30 +669,27 @@ def test_in_bulk_as_one_by_one(hrefs: list[str], base: str) -> None:
     assert normalize_all(hrefs, base) == [normalize(href, base) for href in hrefs]
 
 
-def test_what_is_remembered_of_a_directory_is_the_same_for_all_its_pages() -> None:
+def test_plain_references_of_pages_in_folders() -> None:
     hrefs = ["part", "../part", "/part", "?part", "", "http://other.example/part"]
-    for page in ("a", "b", "a"):
-        for origin, folders in (("http://h.example", "/x/y"), ("http://i.example", "/x/y/z")):
-            folder, above = origin + folders, origin + folders[:-2]
-            assert normalize_all(hrefs, f"{folder}/{page}") == [
-                f"{folder}/part",
-                f"{above}/part",
-                f"{origin}/part",
-                f"{folder}/{page}?part",
-                f"{folder}/{page}",
-                "http://other.example/part",
-            ]
+    for origin, folders in (("http://h.example", "/x/y"), ("http://i.example", "/x/y/z")):
+        folder, above = origin + folders, origin + folders[:-2]
+        assert normalize_all(hrefs, f"{folder}/page") == [
+            f"{folder}/part",
+            f"{above}/part",
+            f"{origin}/part",
+            f"{folder}/page?part",
+            f"{folder}/page",
+            "http://other.example/part",
+        ]
 
 
-def test_few_and_short_references_of_a_directory_are_remembered() -> None:
-    urls._form.cache_clear()
-    long = "long/" * (urls.MAX_PLAIN_CHARS // len("long/"))
-    hrefs = [*map(str, range(2 * urls.MAX_PLAIN + 1)), long]
-    found = normalize_all(hrefs, "http://h.example/")
-    assert found == [f"http://h.example/{href}" for href in hrefs]
-    remembered = urls._form(DEFAULT, False).plain_in("http://h.example/")
-    assert 0 < len(remembered) <= urls.MAX_PLAIN
-    assert long not in remembered
+def test_plain_references_are_too_long_by_their_urls() -> None:
+    rules = UrlRules(max_length=32)
+    hrefs = ["a" * (32 - len("http://h.example/")), "a" * (33 - len("http://h.example/"))]
+    assert normalize_all(hrefs, "http://h.example/", rules) == [
+        f"http://h.example/{hrefs[0]}",
+        None,
+    ]
 
 
 @pytest.mark.parametrize(

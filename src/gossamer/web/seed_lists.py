@@ -33,12 +33,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from gossamer.errors import SeedError
 from gossamer.web.public_suffixes import is_public
-from gossamer.web.urls import host_of, resolve_all
+from gossamer.web.urls import Target, host_of, resolve_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gossamer.web.urls import Target, UrlRules
+    from gossamer.web.urls import UrlRules
 
 STDIN = "-"
 SHOWN_CHARS = 200
@@ -213,7 +213,8 @@ def resolve_seed(text: str, rules: UrlRules) -> Target | None:
         if " " in text:
             return None
         text = f"{'http' if PLAIN_HTTP.match(text) else 'https'}://{text}"
-    return resolve_all([text], None, rules)[0]
+    (url,), spellings = resolve_all([text], None, rules)
+    return None if url is None else Target(url, spellings.get(text))
 
 
 @contextmanager

@@ -31,9 +31,8 @@ underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers a
 keys of CDXJ indexes ambiguous. As in browsers, only files may link to files: on a page of another
 scheme, a `file:` URL is None.
 
-Cost: a fragment, a reference already seen on the page, or a plain path already seen in pages of the
-same directory, is a dictionary look-up; another plain path is one regular expression (see `_PLAIN`
-and `_UPWARDS`); only other references go through ada's parser.
+Cost: 0.1 µs for a plain path, which is found in C, or without a compiler by a regular expression
+(see `_PLAIN` and `_UPWARDS`); only other references go through ada's parser.
 """
 
 from __future__ import annotations
@@ -46,6 +45,7 @@ from urllib.parse import quote, unquote_to_bytes
 import ada_url
 from msgspec import Meta, Struct
 
+from gossamer.native import native_text
 from gossamer.web import session_ids
 from gossamer.web.public_suffixes import registrable
 from gossamer.web.session_ids import SESSION, strip_session_ids
@@ -54,10 +54,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import Column
-
-DIRECTORIES, MAX_PLAIN, MAX_PLAIN_CHARS = 32, 1_000, 400
-"""Directories whose plain references are remembered, their number per directory, and the length of
-one and its URL."""
 
 LOCALHOST = "localhost"
 """Host of `file:` URLs, as in RFC 8089 §2, because an empty string would not be a useful key."""
@@ -175,31 +171,35 @@ def normalize_all(
     hrefs: Sequence[str], base: str | None, rules: UrlRules = DEFAULT
 ) -> list[str | None]:
     """Normalise all references of a page, in order; many times faster than one by one."""
-    targets = resolve_all(hrefs, base, rules)
-    return [None if target is None else target.url for target in targets]
+    return resolve_all(hrefs, base, rules)[0]
 
 
 def resolve_all(
     hrefs: Sequence[str], base: str | None, rules: UrlRules = DEFAULT
-) -> list[Target | None]:
-    """As `normalize_all`, with the spellings that differ from the normal forms."""
+) -> tuple[list[str | None], dict[str, str]]:
+    """As `normalize_all`, with the spellings (`Target.spelling`) of references that have one."""
     start = None if base is None else _base(base, rules)
     from_file = base is None or (start is not None and start.origin == "file://")
     form = _form(rules, from_file and "file" in rules.schemes)
-    plain = {} if start is None else form.plain_in(start.directory)
+    origin, directory = ("", "") if start is None else (start.origin, start.directory)
+    urls = plain_urls(list(hrefs), origin, directory, form.is_web)
     found: dict[str, Target | None] = {}
-    targets: list[Target | None] = []
-    for href in hrefs:
-        head, mark, _ = href.partition("#")
-        if mark and head[-1:] <= " ":
-            head += mark  # WHATWG strips blanks at the end, but not those before a fragment
-        target = plain.get(head)
-        if target is None:
+    spellings: dict[str, str] = {}
+    for place, url in enumerate(urls):
+        if url is None:
+            href = hrefs[place]
+            head, mark, _ = href.partition("#")
+            if mark and head[-1:] <= " ":
+                head += mark  # WHATWG strips blanks at the end, but not those before a fragment
             if head not in found:
-                found[head] = _resolve(head, start, form, plain)
-            target = found[head]
-        targets.append(target)
-    return targets
+                found[head] = _resolve(head, start, form)
+            if (target := found[head]) is not None:
+                urls[place] = target.url
+                if target.spelling is not None:
+                    spellings[href] = target.spelling
+        elif len(url) > form.max_length:
+            urls[place] = None
+    return urls, spellings
 
 
 def browser_spelling(href: str, base: str, url: str) -> str:
@@ -270,18 +270,40 @@ def _base(base: str, rules: UrlRules) -> _Base | None:
     return _Base(url, origin_of(url), path[: path.rindex("/") + 1])
 
 
-def _resolve(href: str, base: _Base | None, form: _Form, plain: dict[str, Target]) -> Target | None:
-    """Return where a reference leads; remember in `plain` what needs no parser."""
-    url = _plainly(href, base, form.pattern)
-    if url is not None:
-        if len(url) > form.max_length:
-            return None
-        if len(plain) >= MAX_PLAIN:
-            plain.clear()
-        target = Target(url)
-        if len(href) + len(url) <= MAX_PLAIN_CHARS:
-            plain[href] = target
-        return target
+@native_text
+def plain_urls(hrefs: list[str], origin: str, directory: str, is_web: bool) -> list[str | None]:
+    """Resolve the plain references of a page, without their fragments; None for the others.
+
+    `origin` and `directory` are those of the base, or empty without one. Absolute references are
+    plain only if both schemes of the Web are crawled (`is_web`).
+    """
+    pattern = _PLAIN if is_web else _PLAIN_PATH
+    return [_plain_url(href.partition("#")[0], origin, directory, pattern) for href in hrefs]
+
+
+def _plain_url(href: str, origin: str, directory: str, pattern: re.Pattern[str]) -> str | None:
+    if pattern.fullmatch(href):
+        if ":" in href:
+            return href
+        if directory:
+            return (origin if href[0] == "/" else directory) + href
+    elif directory and (upwards := _UPWARDS.fullmatch(href)):
+        folder = _folder_above(directory, len(origin) + 1, upwards.end(1) // len("../"))
+        return folder + href[upwards.end(1) :]
+    return None
+
+
+def _folder_above(directory: str, root: int, levels: int) -> str:
+    """The folder this many levels above a directory; the root has none above it."""
+    end = len(directory)
+    while levels and end > root:
+        end = directory.rindex("/", 0, end - 1) + 1
+        levels -= 1
+    return directory[:end]
+
+
+def _resolve(href: str, base: _Base | None, form: _Form) -> Target | None:
+    """Return where a reference leads that is not plain."""
     try:
         url = ada_url.normalize_url(href) if base is None else ada_url.join_url(base.url, href)
     except ValueError:  # lone surrogates too
@@ -292,51 +314,22 @@ def _resolve(href: str, base: _Base | None, form: _Form, plain: dict[str, Target
     return form.fold(url) if len(url) <= form.max_length else None
 
 
-def _plainly(href: str, base: _Base | None, pattern: re.Pattern[str]) -> str | None:
-    """Resolve a plain reference. The result depends only on the directory of the base."""
-    if pattern.fullmatch(href):
-        if ":" in href:
-            return href
-        if base is not None:
-            return (base.origin if href[0] == "/" else base.directory) + href
-    elif base is not None and (upwards := _UPWARDS.fullmatch(href)):
-        return _folder_above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
-    return None
-
-
-def _folder_above(base: _Base, levels: int) -> str:
-    """The folder this many levels above that of a base; the root has none above it."""
-    directory, root = base.directory, len(base.origin) + 1
-    end = len(directory)
-    while levels and end > root:
-        end = directory.rindex("/", 0, end - 1) + 1
-        levels -= 1
-    return directory[:end]
-
-
 class _Form(NamedTuple):
     """How URLs are normalised under some rules. Pages of a site share links, so much is cached."""
 
     max_length: int
-    pattern: re.Pattern[str]
-    """Matches plain URLs."""
+    is_web: bool
+    """Whether both schemes of the Web are crawled."""
     fold: Callable[[str], Target | None]
     """Cached `_fold`."""
-    plain_in: Callable[[str], dict[str, Target]]
-    """The plain references in pages of a directory, and where they lead."""
 
 
 @lru_cache(maxsize=8)
 def _form(rules: UrlRules, files: bool) -> _Form:
     schemes = frozenset(rules.schemes) - (frozenset() if files else {"file"})
-    plain = _PLAIN if schemes.issuperset(WEB) else _PLAIN_PATH
-    fold = partial(_fold, rules=rules, schemes=schemes, plain=plain)
-
-    @lru_cache(maxsize=DIRECTORIES)
-    def plain_in(_directory: str) -> dict[str, Target]:
-        return {}
-
-    return _Form(rules.max_length, plain, lru_cache(maxsize=1 << 15)(fold), plain_in)
+    is_web = schemes.issuperset(WEB)
+    fold = partial(_fold, rules=rules, schemes=schemes, plain=_PLAIN if is_web else _PLAIN_PATH)
+    return _Form(rules.max_length, is_web, lru_cache(maxsize=1 << 15)(fold))
 
 
 def _fold(

@@ -108,25 +108,29 @@ class References:
         hrefs = list(self._met)
         if charset not in UTF8:
             hrefs = [encode_query(href, base, charset) for href in hrefs]
-        targets = resolve_all(hrefs, base, rules)
-        for href, reference, target in zip(hrefs, self._met.values(), targets, strict=True):
-            if target is None:
+        urls, spelled = resolve_all(hrefs, base, rules)
+        for href, reference, dst in zip(hrefs, self._met.values(), urls, strict=True):
+            if dst is None:
                 refused[refusal(href, base, rules)] += 1
                 continue
-            dst, spelling = target
             if dst == url:
                 continue
             known = found.get(dst)
             if known is None:
-                found[dst], spellings[dst] = reference, spelling
+                found[dst] = reference
+                if href in spelled:
+                    spellings[dst] = spelled[href]
                 continue
             merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
             merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
             merged.announced = known.announced or reference.announced
-            found[dst], spellings[dst] = merged, plainer(spellings[dst], spelling)
+            found[dst] = merged
+            spellings[dst] = plainer(spellings.get(dst), spelled.get(href))
         return tuple(
             [
-                Link(dst, r.anchor, r.relation, r.nofollow, r.dated, spellings[dst], r.announced)
+                Link(
+                    dst, r.anchor, r.relation, r.nofollow, r.dated, spellings.get(dst), r.announced
+                )
                 for dst, r in found.items()
             ]
         )
