@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
+from gossamer.native import native_text
 from gossamer.parse.reading.directives import Wishes
 from gossamer.parse.rendition.rendered import Rendition  # noqa: TC001  # as above
 from gossamer.web.urls import UrlRules
@@ -173,6 +174,7 @@ PERMALINK: Final = "¶"
 """Dropped where it is a whole text node: the mark by which manuals link headings to themselves."""
 
 
+@native_text
 def fold(text: str) -> str:
     """Return the text with each run of white space replaced by one space."""
     return " ".join(text.split())

@@ -1,19 +1,22 @@
-/* Lines of text with folded white space: gossamer/parse/html/lines.py has the definition. */
+/* Text with folded white space: gossamer/parse/parsed_page.py has the definition; and lines of it:
+   gossamer/parse/html/lines.py has theirs. */
 
 #include "texts.h"
 
 static const Py_UCS4 BREAK = 0; /* ends a line */
+static const Py_UCS4 NONE = 0x110000; /* no character */
 
 /* The line that begins at `*at`, with one space for each run of white space between its words; `*at`
-   is put behind its end. `folded` has room for the rest of the text, in its kind. */
+   is put behind its end, which is the character `end`. `folded` has room for the rest of the text, in
+   its kind. */
 static inline PyObject *next_line(int kind, const void *data, Py_ssize_t size, Py_ssize_t *at,
-                                  void *folded)
+                                  Py_UCS4 end, void *folded)
 {
     Py_ssize_t length = 0, n = *at;
     bool is_apart = false; /* white space comes before the next character */
     for (; n < size; n++) {
         Py_UCS4 letter = PyUnicode_READ(kind, data, n);
-        if (letter == BREAK)
+        if (letter == end)
             break;
         if (Py_UNICODE_ISSPACE(letter)) {
             is_apart = length > 0;
@@ -32,7 +35,7 @@ static inline bool add_lines(int kind, const void *data, Py_ssize_t size, void *
                              PyObject *lines)
 {
     for (Py_ssize_t at = 0; at <= size;) {
-        PyObject *line = next_line(kind, data, size, &at, folded);
+        PyObject *line = next_line(kind, data, size, &at, BREAK, folded);
         bool is_added = line != NULL && PyList_Append(lines, line) == 0;
         Py_XDECREF(line);
         if (!is_added)
@@ -63,4 +66,38 @@ PyObject *fold_lines(PyObject *module, PyObject *text)
     if (!is_made)
         Py_CLEAR(lines);
     return lines;
+}
+
+static inline bool is_folded(int kind, const void *data, Py_ssize_t size)
+{
+    bool is_apart = true; /* white space, or the beginning, is before the next character */
+    for (Py_ssize_t n = 0; n < size; n++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, n);
+        bool is_space = Py_UNICODE_ISSPACE(letter);
+        if (is_space && (is_apart || letter != ' '))
+            return false;
+        is_apart = is_space;
+    }
+    return size == 0 || !is_apart;
+}
+
+PyObject *fold(PyObject *module, PyObject *text)
+{
+    (void)module;
+    if (!PyUnicode_CheckExact(text)) {
+        PyErr_SetString(PyExc_TypeError, "fold(text): a text");
+        return NULL;
+    }
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text), at = 0;
+    if (kind == PyUnicode_1BYTE_KIND ? is_folded(PyUnicode_1BYTE_KIND, data, size)
+                                     : is_folded(kind, data, size))
+        return Py_NewRef(text);
+    void *folded = PyMem_Malloc((size_t)size * (size_t)kind);
+    if (folded == NULL)
+        return PyErr_NoMemory();
+    PyObject *line = next_line(kind, data, size, &at, NONE, folded);
+    PyMem_Free(folded);
+    return line;
 }

@@ -3,9 +3,12 @@
 #include "texts.h"
 
 static PyMethodDef methods[] = {
+    {"fold", fold, METH_O, NULL},
     {"fold_lines", fold_lines, METH_O, NULL},
     {"find_stamps", find_stamps, METH_O, NULL},
     {"plain_urls", (PyCFunction)(void (*)(void))plain_urls, METH_FASTCALL, NULL},
+    {"can_read_tree", (PyCFunction)(void (*)(void))can_read_tree, METH_FASTCALL, NULL},
+    {"visit_nodes", (PyCFunction)(void (*)(void))visit_nodes, METH_FASTCALL, NULL},
     {"has_overrides", has_overrides, METH_O, NULL},
     {"lines_outside", (PyCFunction)(void (*)(void))lines_outside, METH_FASTCALL, NULL},
     {"hash_words", (PyCFunction)(void (*)(void))hash_words, METH_FASTCALL, NULL},

@@ -15,96 +15,21 @@ from typing import TYPE_CHECKING, Final
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html import findings as on
+from gossamer.parse.html.cursor import MAX_BOXES
 from gossamer.parse.html.foreign import math_text, repeats_math, svg_lines
 from gossamer.parse.html.line_numbers import is_column, is_number, is_number_name
-from gossamer.parse.html.lines import BREAK, BROKEN, JOINED, OUTSIDE, SPACED
-from gossamer.parse.maintext.blocks import HEADINGS, Box
-from gossamer.parse.maintext.marks import NUMBERS, UNQUOTED, marks_of
+from gossamer.parse.html.lines import BROKEN, JOINED, OUTSIDE, SPACED
+from gossamer.parse.maintext.blocks import HEADINGS
+from gossamer.parse.maintext.marks import NUMBERS, marks_of
 from gossamer.parse.maintext.names import NAMED_CHROME
-from gossamer.parse.parsed_page import PERMALINK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from selectolax.lexbor import LexborNode
 
+    from gossamer.parse.html.cursor import Cursor
     from gossamer.parse.html.findings import Findings
-
-MAX_BOXES: Final = 200_000
-"""Number of boxes after which no more are told apart: honest pages have 300, large ones 20,000."""
-MAX_CLIMB: Final = 64
-"""Ancestors of a heading among which one may ask not to be quoted."""
-MAX_BUTTON_DEPTH: Final = 6
-"""Ancestors of a heading among which one may be a button."""
-
-
-class Cursor:
-    """Where the walk is in the tree, and the lists to which it adds what it finds."""
-
-    def __init__(self, found: Findings, *, reveal: bool) -> None:
-        """With `reveal`, elements that their attributes hide are part of the outline."""
-        self.found = found
-        self.lines = found.lines
-        self.pieces, self.ends, self.boxes = self.lines.pieces, self.lines.ends, self.lines.boxes
-        self.box = 0
-        """Number of the innermost box; OUTSIDE in an element that is not in the outline."""
-        self.ruby = 0
-        """The number of the first piece of text whose reading comes next."""
-        self.in_link = False
-        """Whether an open anchor leads to another page."""
-        self.ancestors: list[tuple[LexborNode, Node, int, bool]] = []
-        """Open elements, how they are treated, and the cursor's `box` and `in_link` outside."""
-        self._reveal = reveal
-
-    def add_text(self, text: str | None) -> None:
-        """Add the text of a text node."""
-        if text and text != PERMALINK:
-            self.pieces.append(text)
-            if self.in_link and self.box >= 0 and not text.isspace():
-                self.lines.linked.append((len(self.ends), len(text.strip())))
-
-    def end_line(self, end: int) -> None:
-        """End a line of the visible text. `end` says what that means to the outline."""
-        self.pieces.append(BREAK)
-        self.ends.append(end)
-
-    def open_box(self, tag: str, marks: int) -> None:
-        """Begin a box within the present one."""
-        boxes = self.boxes
-        if len(boxes) < MAX_BOXES:
-            boxes.append(Box(tag, self.box, len(self.ends), 0, marks))
-            self.box = len(boxes) - 1
-
-    def close_box(self, around: int) -> None:
-        """End the innermost box, unless it is the one around the present element."""
-        if self.box != around and self.box >= 0:
-            self.boxes[self.box].end = len(self.ends)
-
-    def hide(self, marks: int) -> bool:
-        """Leave an element out of the outline, and return True, unless it is the root.
-
-        `marks` say why: HIDDEN or UNQUOTED.
-        """
-        if marks == UNQUOTED:
-            self.lines.has_unquoted = True
-        if self._reveal or not self.ancestors:
-            return False
-        self.lines.hides = True
-        self.box = OUTSIDE
-        return True
-
-    def is_unquoted(self) -> bool:
-        """Whether an open element asks not to be quoted (`data-nosnippet`)."""
-        return self.lines.has_unquoted and any(
-            "data-nosnippet" in node.attrs for node, _, _, _ in self.ancestors[-MAX_CLIMB:]
-        )
-
-    def box_of_button(self) -> int:
-        """Return the box around the button that contains the present element, or OUTSIDE."""
-        for _, kind, box, _ in self.ancestors[: -MAX_BUTTON_DEPTH - 1 : -1]:  # from the innermost
-            if kind is _BUTTON:
-                return box
-        return OUTSIDE
 
 
 class Node:
@@ -113,8 +38,15 @@ class Node:
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
         return node.first_child
 
-    def leave(self, cursor: Cursor, around: int) -> None:
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
         pass
+
+    def plain_marks(self, classes: str) -> int | None:  # noqa: ARG002
+        """Return the marks of an element that has no attributes, or only these classes.
+
+        None if they make it an element that the walk in C does not know.
+        """
+        return None
 
 
 class _Plain(Node):
@@ -136,7 +68,7 @@ class _Plain(Node):
             self.end(cursor.found)
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:  # noqa: ARG002
         if self.end is not None:
             self.end(cursor.found)
 
@@ -166,14 +98,18 @@ class _Block(_Plain):
                 marks -= NUMBERS
             if marks >= 0:
                 cursor.open_box(self.name, marks)
-            elif self.name == "body" or not cursor.hide(marks):
+            elif self.name == "body" or not cursor.hide(node, marks):
                 cursor.open_box(self.name, 0)
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:
-        super().leave(cursor, around)
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
+        super().leave(cursor, node, around)
         cursor.end_line(cursor.box)
         cursor.close_box(around)
+
+    def plain_marks(self, classes: str) -> int | None:
+        marks = marks_of(self.name, {"class": classes})
+        return marks if 0 <= marks < NUMBERS else None
 
 
 class _Heading(_Block):
@@ -181,19 +117,19 @@ class _Heading(_Block):
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         if cursor.box == OUTSIDE:
-            cursor.box = cursor.box_of_button()
+            cursor.box = cursor.box_of_button(node)
         count = len(cursor.boxes)
         child = super().enter(cursor, node)
         cursor.lines.headings += cursor.boxes[count:]
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:
-        if self.end is not None and cursor.is_unquoted():
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
+        if self.end is not None and cursor.is_unquoted(node):
             cursor.found.heading_starts.pop()
             cursor.end_line(cursor.box)
             cursor.close_box(around)
         else:
-            super().leave(cursor, around)
+            super().leave(cursor, node, around)
 
 
 class _Preformatted(_Block):
@@ -227,17 +163,21 @@ class _Span(Node):
         if attributes.get("aria-hidden") == "true" and repeats_math(node):
             return None
         if marks < 0:
-            if cursor.hide(marks):
+            if cursor.hide(node, marks):
                 cursor.lines.seam(JOINED)
         elif marks & NAMED_CHROME and len(cursor.boxes) < MAX_BOXES:
             cursor.lines.seam(cursor.box)
             cursor.open_box("span", marks)
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:  # noqa: ARG002
         if cursor.box != around:
             cursor.lines.seam(cursor.box)
             cursor.close_box(around)
+
+    def plain_marks(self, classes: str) -> int | None:
+        marks = marks_of("span", {"class": classes})
+        return None if marks >= NUMBERS or marks & NAMED_CHROME else marks
 
     def attributes_of(self, node: LexborNode) -> dict[str, str | None]:
         return node.attributes
@@ -331,7 +271,7 @@ class _Anchor(Node):
         classes = attributes.get("class")
         if is_local and classes and is_number_name(classes) and is_number(node):
             return None
-        cursor.found.anchors.append((attributes, len(cursor.pieces)))
+        cursor.found.anchors.append((href, attributes.get("rel"), len(cursor.pieces)))
         cursor.found.alt = ""
         child = node.first_child
         if child is None:
@@ -341,7 +281,7 @@ class _Anchor(Node):
             cursor.lines.links.append(len(cursor.ends))
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:  # noqa: ARG002
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:  # noqa: ARG002
         on.end_anchor(cursor.found)
 
 
@@ -349,6 +289,7 @@ class _Button(Node):
     """A block of the visible text that is not in the outline, unless it is a heading."""
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
+        cursor.buttons[node.mem_id] = cursor.box
         if cursor.box >= 0 and _is_titling(cursor, node):
             return node.first_child
         cursor.end_line(SPACED if cursor.box >= 0 else OUTSIDE)
@@ -357,7 +298,7 @@ class _Button(Node):
             cursor.box = OUTSIDE
         return child
 
-    def leave(self, cursor: Cursor, around: int) -> None:
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:  # noqa: ARG002
         if OUTSIDE in (cursor.box, around):
             cursor.end_line(OUTSIDE)
 
@@ -428,5 +369,21 @@ _BY_ID: Final[dict[int, Node]] = {
     **dict.fromkeys(range(_KNOWN), Node()),
     **{_any.create_node(name).tag_id: kind for name, kind in _BY_NAME.items()},
 }
-KINDS: Final[list[Node]] = [_BY_ID[number] for number in range(_KNOWN)]
-CUSTOM: Final[Node] = _Custom()
+KINDS: Final[list[Node]] = [*[_BY_ID[number] for number in range(_KNOWN)], _Custom()]
+"""By tag id; the last one is that of elements that HTML does not define."""
+CUSTOM: Final = _KNOWN
+
+CALLED, VISITED, BOXED, SPANNED, LINKING = range(5)
+"""How the walk in C (`native/texts/walk.c`) treats elements: by the methods of their kind, by going
+on with their children, or as `_Block`, `_Span` and `_Anchor` do, if they are plain."""
+_WAYS: Final[dict[type[Node], int]] = {
+    Node: VISITED,
+    _Block: BOXED,
+    _Span: SPANNED,
+    _Anchor: LINKING,
+}
+_NAMES: Final = {id(kind): name for name, kind in _BY_NAME.items()}
+PLAIN: Final[list[tuple[int, str, dict[str, int | None]]]] = [
+    (_WAYS.get(type(kind), CALLED), _NAMES.get(id(kind), ""), {}) for kind in KINDS
+]
+"""By tag id: how plain elements are treated, their name, and their marks by their classes."""

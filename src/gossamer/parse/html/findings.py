@@ -26,7 +26,7 @@ from gossamer.parse.html.head_metadata import (
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
 from gossamer.parse.html.shadow_roots import SHADOW_ROOT
-from gossamer.parse.parsed_page import short
+from gossamer.parse.parsed_page import fold, short
 from gossamer.parse.reading.link_relations import link_relations
 from gossamer.parse.reading.references import MAX_HREF_CHARS, References
 from gossamer.parse.reading.refresh import refresh_target
@@ -58,8 +58,8 @@ class Findings:
         self.references = References(rules.max_links, self.refused)
         self.embedded = EmbeddedLinks()
         self.head_metadata = HeadMetadata(rules.agent)
-        self.anchors: list[tuple[Attributes, int]] = []
-        """Open anchors: their attributes, and the index of their first piece of text."""
+        self.anchors: list[tuple[str | None, str | None, int]] = []
+        """Open anchors: their `href` and `rel`, and the index of their first piece of text."""
         self.alt = ""
         self.headings: list[tuple[int, str]] = []
         self.heading_starts: list[int] = []
@@ -82,12 +82,11 @@ class Findings:
             text = "".join([piece[:limit] for piece in pieces[start : start + MAX_PHRASE_NODES]])
         if BREAK in text:
             text = text.replace(SEAM, "").replace(BREAK, " ")
-        return " ".join(text.split())[:limit]
+        return fold(text)[:limit]
 
 
 def end_anchor(found: Findings) -> None:
-    attributes, start = found.anchors.pop()
-    href, rel = attributes.get("href"), attributes.get("rel")
+    href, rel, start = found.anchors.pop()
     if rel or (href and href[0] != "#"):
         anchor = found.phrase(start, MAX_ANCHOR_CHARS)
         unwanted = False

@@ -101,18 +101,16 @@ def _read(
         show_shadow_roots(tree)
         found = findings(tree, rules)
     found.embedded.add_to(found.references)
-    if _mentions(markup, MICRODATA):
+    lower = markup.lower()  # HTML has these in large and small letters
+    if _mentions(lower, MICRODATA):
         found.head_metadata.add_microdata(tree)
-    if _mentions(markup, RSL_TYPE):
+    if _mentions(lower, RSL_TYPE):
         found.head_metadata.add_rsl(tree)
     return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
 
 
 def _mentions(markup: str | bytes, text: str) -> bool:
-    """Whether a text is in a page, in large or small letters: HTML has these attributes in both."""
-    if isinstance(markup, bytes):
-        return text.encode() in markup.lower()
-    return text in markup.lower()
+    return (text in markup) if isinstance(markup, str) else (text.encode() in markup)
 
 
 def _is_intact(body: bytes, text: str) -> bool:

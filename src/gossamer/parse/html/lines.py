@@ -23,8 +23,6 @@ from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
 from gossamer.parse.parsed_page import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gossamer.parse.maintext.blocks import Block
 
 BREAK: Final = "\0"
@@ -132,7 +130,9 @@ class Lines:
         start_line = next(starts)
         link_chars = links = 0
         parts: list[str] = []
-        for number, (line, end) in enumerate(zip(self.outline_lines(), self.ends, strict=True)):
+        lines, ends = self.outline_lines(), self.ends
+        for number in range(len(ends)):
+            line, end = lines[number], ends[number]
             if (line or parts) and end != OUTSIDE:
                 if end < 0:
                     parts += line, _BETWEEN[end]
@@ -152,14 +152,15 @@ class Lines:
                         blocks += _split_blocks(raw, link_chars, links, end, tag)
                         parts.clear()
                     else:
-                        blocks.append(block(line.lstrip(), link_chars, links, end, tag))
+                        text = line.lstrip() if self._seams else line
+                        blocks.append(block(text, link_chars, links, end, tag))
                     link_chars = links = 0
             before.append(len(blocks))
         return Outline(
             blocks, [Box(b.tag, b.parent, before[b.start], before[b.end], b.marks) for b in boxes]
         )
 
-    def outline_lines(self) -> Sequence[str]:
+    def outline_lines(self) -> list[str]:
         """Return the lines. Those that hidden elements divide keep a space where they meet."""
         lines = self._lines()
         return self._outlined if self._seams else lines

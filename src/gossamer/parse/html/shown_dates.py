@@ -242,9 +242,8 @@ class DateFinder:
             return []
         found: list[tuple[int, int, ShownDate]] = []
         lists: dict[int, set[datetime]] = defaultdict(set)
-        region = range(max(self.headline - BEFORE, 0), self.headline + BEHIND)
-        for line in self._dated(region):
-            for date, label in self._dates_in(line) if line in self._near else ():
+        for line in self._dated(self._near):
+            for date, label in self._dates_in(line):
                 if label is None:
                     lists[self._list_around(line)].add(date)
                 distance = abs(line - self.headline)
@@ -266,12 +265,15 @@ class DateFinder:
             or (len(lists[around]) < MAX_LIST and self._boxes[around].tag in _ENUMERATIONS)
         ]
 
-    def _dated(self, lines: range) -> list[int]:
+    def _dated(self, lines: Iterable[int]) -> list[int]:
         """Return the lines that may have a date: few of a page, so this is asked first."""
+        texts = self._texts
         return [
             line
-            for line, text in enumerate(self._texts[lines.start : lines.stop], lines.start)
-            if 0 < len(text) <= MAX_LINE_CHARS and may_have_date(text) and not self.is_outside(line)
+            for line in lines
+            if 0 < len(texts[line]) <= MAX_LINE_CHARS
+            and may_have_date(texts[line])
+            and not self.is_outside(line)
         ]
 
     def _near_lines(self) -> Iterator[int]:

@@ -18,14 +18,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gossamer.parse.html.elements import CUSTOM, KINDS, TEXT, Cursor
+import selectolax
+from selectolax.lexbor import LexborHTMLParser
+
+from gossamer.native import TEXT_DEFINITIONS, native_text
+from gossamer.parse.html.cursor import Cursor
+from gossamer.parse.html.elements import CUSTOM, KINDS, PLAIN, TEXT
 from gossamer.parse.html.findings import Findings
 from gossamer.parse.html.shown_dates import keep_own_dates
 from gossamer.parse.parsed_page import Rules
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborNode
 
+    from gossamer.parse.html.elements import Node
     from gossamer.parse.maintext.blocks import Outline
 
 _DEFAULTS: Final = Rules()
@@ -53,8 +59,23 @@ def outline_of(element: LexborNode) -> Outline:
 
 def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:
     """Visit every node in document order, elements at their start and at their end."""
-    cursor = Cursor(found, reveal=reveal)
-    kinds, ancestors = KINDS, cursor.ancestors
+    cursor = Cursor(found, root, reveal=reveal)
+    if READS_TREE:
+        visit_nodes(root, cursor, KINDS, PLAIN)
+    else:
+        TEXT_DEFINITIONS["visit_nodes"](root, cursor, KINDS, PLAIN)
+    cursor.ends.append(cursor.box)
+    cursor.boxes[0].end = len(cursor.ends)
+
+
+@native_text
+def visit_nodes(
+    root: LexborNode,
+    cursor: Cursor,
+    kinds: list[Node],
+    plain: list[tuple[int, str, dict[str, int | None]]],  # noqa: ARG001  # for the one in C
+) -> None:
+    ancestors: list[tuple[LexborNode, Node, int, bool]] = []
     node = root
     tag = root.tag_id
     while True:
@@ -62,7 +83,7 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:
             cursor.add_text(node.text_content)
             following = node.next
         else:
-            kind = kinds[tag] if tag < len(kinds) else CUSTOM
+            kind = kinds[min(tag, CUSTOM)]
             box, in_link = cursor.box, cursor.in_link
             child = kind.enter(cursor, node)
             if child is None:
@@ -75,19 +96,49 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:
                 cursor.add_text(child.text_content)
                 following = child.next
                 if following is None:  # as of most elements
-                    kind.leave(cursor, box)
+                    kind.leave(cursor, node, box)
                     cursor.box, cursor.in_link = box, in_link
                     following = node.next
                 else:
                     ancestors.append((node, kind, box, in_link))
         while following is None and ancestors:
             node, kind, box, in_link = ancestors.pop()
-            kind.leave(cursor, box)
+            kind.leave(cursor, node, box)
             cursor.box, cursor.in_link = box, in_link
             following = node.next
         if following is None or not ancestors:  # only comments follow the root
             break
         node = following
         tag = node.tag_id
-    cursor.ends.append(cursor.box)
-    cursor.boxes[0].end = len(cursor.ends)
+
+
+@native_text
+def can_read_tree(
+    link: LexborNode,  # noqa: ARG001
+    parser: LexborHTMLParser,  # noqa: ARG001
+    at: int,  # noqa: ARG001
+    parent: int,  # noqa: ARG001
+    following: int,  # noqa: ARG001
+    text: int,  # noqa: ARG001
+) -> bool:
+    """Whether the function in C can read lexbor's tree: a known one is as it expects it to be.
+
+    `link` is `<a href=h rel=r class=c>text</a>`, and the numbers are the addresses of the node and
+    of those around it.
+    """
+    return False
+
+
+def _reads_tree() -> bool:
+    if selectolax.__version__ not in READ_VERSIONS:
+        return False
+    tree = LexborHTMLParser("<p><a href=h rel=r class=c>text</a><b>")
+    link = tree.css("a")[0]
+    nodes = (link, link.parent, link.next, link.first_child)
+    return can_read_tree(link, tree, *[node.mem_id for node in nodes if node is not None])
+
+
+READ_VERSIONS: Final = frozenset(("1.0.2",))
+"""Versions of selectolax whose structures `native/texts/tree.h` declares."""
+READS_TREE: Final = _reads_tree()
+"""Whether the walk is in C."""

@@ -36,17 +36,19 @@ def rows(outline: Outline, wanted: Sequence[int], least: int) -> Iterator[list[I
     `wanted`: the numbers of the blocks that are looked for.
     """
     boxes = outline.boxes
-    found: dict[tuple[int, tuple[str, ...]], list[Item]] = {}
+    found: dict[tuple[int, str], list[tuple[int, int]]] = {}
     visited: set[int] = set()
     for index in wanted:
         number = outline.blocks[index].box
-        path: tuple[str, ...] = ()
-        while number and number not in visited and len(path) < MAX_DEPTH:
+        path = ""
+        depth = 0
+        while number and number not in visited and depth < MAX_DEPTH:
             visited.add(number)
             box = boxes[number]
-            path = (*path, box.tag)
-            found.setdefault((box.parent, path), []).append(Item(number, index))
+            path += box.tag + " "  # no tag has a space
+            depth += 1
+            found.setdefault((box.parent, path), []).append((number, index))
             number = box.parent
     for items in found.values():
         if len(items) >= least:
-            yield items
+            yield [Item(number, index) for number, index in items]

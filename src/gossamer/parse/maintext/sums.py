@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence  # noqa: TC003  # mypyc reads the annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from gossamer.parse.maintext.blocks import Block
 
@@ -44,12 +43,12 @@ class Amounts(NamedTuple):
 class Sums(NamedTuple):
     """Prefix sums over the kept blocks: entry i is the total of blocks 0 to i - 1."""
 
-    prose: Sequence[int]
-    chars: Sequence[int]
-    link_chars: Sequence[int]
-    links: Sequence[int]
-    teasers: Sequence[int]
-    headlines: Sequence[int]
+    prose: list[int]
+    chars: list[int]
+    link_chars: list[int]
+    links: list[int]
+    teasers: list[int]
+    headlines: list[int]
 
     @classmethod
     def of(cls, blocks: Sequence[Block], prose: Sequence[int], kept: Sequence[bool]) -> Sums:

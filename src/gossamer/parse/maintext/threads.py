@@ -109,10 +109,10 @@ def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
         return
     sums = None
     for posts in rows(outline, stamps, MIN_POSTS):
-        sums = sums or _Sums.of(blocks, prose)
-        is_data = outline.boxes[posts[0].box].tag in _ROWS
-        if not is_data and _are_posts(outline, posts, sums):
-            yield _whole(outline, posts, stamps)
+        if _have_texts(outline.boxes, posts):
+            sums = sums or _Sums.of(blocks, prose)
+            if _are_posts(outline, posts, sums):
+                yield _whole(outline, posts, stamps)
 
 
 def is_dated(block: Block) -> bool:
@@ -151,15 +151,23 @@ class _Sums(NamedTuple):
         )
 
 
+def _have_texts(boxes: Sequence[Box], posts: Sequence[Item]) -> bool:
+    """Whether the elements of a row may have a text besides their stamps, and are no data."""
+    tag = boxes[posts[0].box].tag
+    if tag in _ROWS:
+        return False
+    return tag == "dt" or any(boxes[post.box].end - boxes[post.box].start > 1 for post in posts)
+
+
 def _are_posts(outline: Outline, posts: Sequence[Item], sums: _Sums) -> bool:
-    """Whether a row is a thread: its elements have a text, and are no steps, sections or parts."""
+    """Whether a row is a thread: its elements have prose, and are no steps, sections or parts."""
     boxes = [outline.boxes[post.box] for post in posts]
     start, end = boxes[0].start, boxes[-1].end
     prose = sums.prose[end] - sums.prose[start]
     if not prose or prose < MIN_PROSE * (sums.chars[end] - sums.chars[start]):
         return False
     if all(box.end - box.start == 1 for box in boxes):
-        return boxes[0].tag == "dt"
+        return True
     within = sum([sums.prose[box.end] - sums.prose[box.start] for box in boxes])
     sections = sum([sums.headings[box.end] > sums.headings[box.start] for box in boxes])
     return (

@@ -126,11 +126,8 @@ class References:
             merged.announced = known.announced or reference.announced
             found[dst] = merged
             spellings[dst] = plainer(spellings.get(dst), spelled.get(href))
-        return tuple(
-            [
-                Link(
-                    dst, r.anchor, r.relation, r.nofollow, r.dated, spellings.get(dst), r.announced
-                )
-                for dst, r in found.items()
-            ]
-        )
+        links: list[Link] = []
+        for dst, r in found.items():
+            fields = (r.anchor, r.relation, r.nofollow, r.dated, spellings.get(dst), r.announced)
+            links.append(tuple.__new__(Link, (dst, *fields)))  # in half the time of a call of Link
+        return tuple(links)

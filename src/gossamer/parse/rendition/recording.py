@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.html.elements import CUSTOM, KINDS, TEXT, Cursor
+from gossamer.parse.html.cursor import Cursor
+from gossamer.parse.html.elements import CUSTOM, KINDS, TEXT
 from gossamer.parse.html.findings import Findings
 from gossamer.parse.html.lines import BREAK, JOINED, OUTSIDE, SEAM
 from gossamer.parse.maintext.blocks import Box, Outline
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
+    from gossamer.parse.html.elements import Node
     from gossamer.parse.html.lines import Lines
     from gossamer.parse.parsed_page import Rules
 
@@ -82,9 +84,10 @@ def record_element(root: LexborNode, rules: Rules) -> Recording:
 def _record(root: LexborNode, rules: Rules, *, reveal: bool) -> tuple[Findings, list[Event]]:
     """Walk as `gossamer.parse.html.walk.walk` does, and return the events as well."""
     found = Findings(rules)
-    cursor = Cursor(found, reveal=reveal)
+    cursor = Cursor(found, root, reveal=reveal)
     events: list[Event] = []
-    pieces, ends, open_elements = cursor.pieces, cursor.ends, cursor.ancestors
+    open_elements: list[tuple[LexborNode, Node, int, bool]] = []
+    pieces, ends = cursor.pieces, cursor.ends
     node: LexborNode | None = root
     while node is not None:
         before, line = len(pieces), len(ends)
@@ -96,7 +99,7 @@ def _record(root: LexborNode, rules: Rules, *, reveal: bool) -> tuple[Findings, 
             following = node.next
         else:
             tag = node.tag_id
-            kind = KINDS[tag] if tag < len(KINDS) else CUSTOM
+            kind = KINDS[min(tag, CUSTOM)]
             box, in_link = cursor.box, cursor.in_link
             child = kind.enter(cursor, node)
             if node.is_element_node:
@@ -113,7 +116,7 @@ def _record(root: LexborNode, rules: Rules, *, reveal: bool) -> tuple[Findings, 
             following = node.next
         while following is None and open_elements:
             closed, kind, box, in_link = open_elements.pop()
-            kind.leave(cursor, box)
+            kind.leave(cursor, closed, box)
             cursor.box, cursor.in_link = box, in_link
             if closed.is_element_node:
                 events.append(Event(END, len(ends), closed.tag or "", _NONE))
