@@ -1,6 +1,6 @@
 """Where a walk is in the tree of a page, and what it does to lines and boxes.
 
-The kinds of elements (`elements.py`) call its methods. A walk in C (`native/texts/walk.c`) keeps
+The kinds of nodes (`elements.py`) call its methods. A walk in C (`native/texts/walk.c`) keeps
 box and link itself while it treats elements that are plain, and gives them back with each of the
 others: see `enter`, `leave` and `finish`.
 """
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from gossamer.parse.html.elements import Node
     from gossamer.parse.html.findings import Findings
 
 MAX_BOXES: Final = 200_000
@@ -144,3 +143,20 @@ class Cursor:
                 return
             yield around
             node = around
+
+
+class Node:
+    """Visits the children only: comments, and the elements that mean nothing to the walk."""
+
+    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
+        return node.first_child
+
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
+        pass
+
+    def plain_marks(self, classes: str) -> int | None:  # noqa: ARG002
+        """Return the marks of an element that has no attributes, or only these classes.
+
+        None if they make it an element that the walk in C does not know.
+        """
+        return None

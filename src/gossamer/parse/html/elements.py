@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html import findings as on
-from gossamer.parse.html.cursor import MAX_BOXES
+from gossamer.parse.html.cursor import MAX_BOXES, Node
 from gossamer.parse.html.foreign import math_text, repeats_math, svg_lines
 from gossamer.parse.html.line_numbers import is_column, is_number, is_number_name
 from gossamer.parse.html.lines import BROKEN, JOINED, OUTSIDE, SPACED
@@ -30,23 +30,6 @@ if TYPE_CHECKING:
 
     from gossamer.parse.html.cursor import Cursor
     from gossamer.parse.html.findings import Findings
-
-
-class Node:
-    """Visits the children only: comments, and the elements that mean nothing to the walk."""
-
-    def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:  # noqa: ARG002
-        return node.first_child
-
-    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
-        pass
-
-    def plain_marks(self, classes: str) -> int | None:  # noqa: ARG002
-        """Return the marks of an element that has no attributes, or only these classes.
-
-        None if they make it an element that the walk in C does not know.
-        """
-        return None
 
 
 class _Plain(Node):

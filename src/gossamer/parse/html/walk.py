@@ -31,7 +31,7 @@ from gossamer.parse.parsed_page import Rules
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from gossamer.parse.html.elements import Node
+    from gossamer.parse.html.cursor import Node
     from gossamer.parse.maintext.blocks import Outline
 
 _DEFAULTS: Final = Rules()

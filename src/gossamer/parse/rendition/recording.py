@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from gossamer.parse.html.elements import Node
+    from gossamer.parse.html.cursor import Node
     from gossamer.parse.html.lines import Lines
     from gossamer.parse.parsed_page import Rules
 
