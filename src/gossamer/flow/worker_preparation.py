@@ -13,7 +13,8 @@ def prepare_worker() -> None:
     from gossamer.parse.process import guarded_parser, parser_start
 
     parser_start.start_ahead(guarded_parser.prepare)  # which goes on beside the imports
-    import pyarrow.dataset  # noqa: F401  # pyarrow imports it when it first reads a file
+
+    import pyarrow.dataset  # noqa: F401  # as pyarrow would when it first reads a file
 
     import gossamer.fetch.fetch_task
     import gossamer.parse.step.parse_task  # noqa: F401

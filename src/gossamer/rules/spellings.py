@@ -38,7 +38,7 @@ FOREIGN = "#"
 
 def first_forbidden(robots: Robots, agent: str, spellings: Iterable[str | None]) -> str | None:
     """The first of a page's spellings that robots.txt forbids, so that it must not be requested."""
-    written = (spelling.removesuffix(FOREIGN) for spelling in spellings if spelling is not None)
+    written = {spelling.removesuffix(FOREIGN): None for spelling in spellings if spelling}
     return next((url for url in written if url and not robots.allows(agent, url)), None)
 
 

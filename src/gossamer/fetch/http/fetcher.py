@@ -31,13 +31,14 @@ from gossamer.fetch.http.body_reader import Bodies, Body, limit_of
 from gossamer.fetch.http.connection import Connector, Response
 from gossamer.fetch.http.content_coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.http.failures import outcome_of
-from gossamer.fetch.http.site_settings import ProxyNetwork, judge_proxied
+from gossamer.fetch.http.site_settings import SECURE, ProxyNetwork, judge_proxied
 from gossamer.fetch.http.tls import tls_context
 from gossamer.state.credible_times import LONGEST_HOST_WAIT_S
 from gossamer.web.urls import browser_spelling, normalize
 
 if TYPE_CHECKING:
     import socket
+    import ssl
     from collections.abc import Callable, Mapping
     from typing import Any, Self
 
@@ -110,7 +111,7 @@ class HttpFetcher:
         except Exception as error:  # noqa: BLE001  # a stranger's server must not end the round
             connections = connection.established.get() - (site.proxy is not None)
             answer.outcome, answer.detail = outcome_of(
-                error, self._config, in_handshake=url.scheme == "https" and connections > 0
+                error, self._config, in_handshake=url.scheme == SECURE and connections > 0
             )
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
@@ -121,12 +122,15 @@ class HttpFetcher:
             session = self._proxied
             judge_proxied(url.raw_host or "", self._networks)
         deadline_s = asyncio.get_running_loop().time() + self._config.timeout_s
-        verify = self._config.verify_tls if site.verify_tls is None else site.verify_tls
+        tls: ssl.SSLContext | bool = True
+        if url.scheme == SECURE:  # to read the authorities takes as long as some 50 requests
+            verify = self._config.verify_tls if site.verify_tls is None else site.verify_tls
+            tls = tls_context(url.raw_host or "", verify=verify)
         async with session.get(
             url,
             headers=_headers(request, site),
             proxy=site.proxy,
-            ssl=tls_context(url.raw_host or "", verify=verify),
+            ssl=tls,
             allow_redirects=False,
         ) as response:
             assert isinstance(response, Response)  # noqa: S101  # the session's response_class
