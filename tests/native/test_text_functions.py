@@ -117,6 +117,8 @@ LINES = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "あ", "\0", "😀"]
 @given(LINES, LINES)
 @example("", "")
 @example("a\nb\na\n\nc", "b\n")
+@example("x\na\nab\ny\na\n", "a\na\nab")
+@example("a\n\n\nb\na\nb", "a\n\nb")
 def test_lines_outside(text: str, other: str) -> None:
     both("lines_outside", text, other)
 

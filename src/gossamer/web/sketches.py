@@ -58,7 +58,8 @@ MIN_WORDS = 100
 STRIDE = 4_096
 """Shingles hashed at once: 112 times 16 KB stay in the processor's cache."""
 
-_CHUNK = re.compile(r"(?s).{1,16384}\S{0,1000}")
+_CHUNK_CHARS = 1 << 14
+_CHUNK = re.compile(rf"(?s).{{1,{_CHUNK_CHARS}}}\S{{0,1000}}")
 """Text that is hashed at once. It ends at white space, unless a word is very long."""
 _CHUNK_CODES = 1 << 15
 """More characters than nearly all chunks have in compatibility form."""
@@ -91,7 +92,8 @@ _FUNCTIONS = np.array([_odd(3_000 + number, 32) for number in range(VALUES)], np
 
 def words(text: str) -> Words:
     """The hash of each word of a text, in their order."""
-    return np.frombuffer(b"".join(map(_hash_chunk, _CHUNK.findall(text))), np.uint64)
+    chunks = [text] if len(text) <= _CHUNK_CHARS else _CHUNK.findall(text)
+    return np.frombuffer(b"".join(map(_hash_chunk, chunks)), np.uint64)
 
 
 def _hash_chunk(chunk: str) -> bytes:

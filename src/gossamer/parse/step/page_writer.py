@@ -76,7 +76,8 @@ class PageWriter:
         if answer.truncated or page.truncated:
             self._counts[TRUNCATED] += 1
         self._count_dropped(page.refused)
-        self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
+        for field in page.unmatched:
+            self._counts[f"unmatched_{field.replace('.', '_')}"] += 1
         is_own = bool(page.statements) and self._own.has(answer.host, address)
         self._document_rows.append(document_row(answer, page, links, is_own=is_own))
         self._waiting_chars += 2 * len(page.text or "") + len(page.main_text or "")
@@ -124,7 +125,8 @@ class PageWriter:
         return len(links)
 
     def _count_dropped(self, reasons: Mapping[str, int]) -> None:
-        self._counts.update({f"dropped_{reason}": n for reason, n in reasons.items()})
+        for reason, number in reasons.items():
+            self._counts[f"dropped_{reason}"] += number
 
     def close(self) -> list[Row]:
         """Write what is left. Return rows of YIELD: the files, and counts."""
