@@ -15,7 +15,7 @@ from gossamer.rules import filters
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.order.page_scores import score_pages
 from gossamer.schedule.selection import select_best
-from tests.support.plugin_packages import PAGE, install_documented
+from tests.support.plugin_packages import PAGE, forget_plugins, install_documented
 from tests.support.rows import frame
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_the_documented_package_reads_pages(
 ) -> None:
     install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    installed_parsers.cache_clear()
+    forget_plugins()
     try:
         installed_parsers()
         page = parse_response(
@@ -56,7 +56,7 @@ def test_the_documented_package_reads_pages(
             "# Gärten \n\nWords of it.\n=> c  The  next\n=>\n=> mailto:a@b.example\n".encode(),
         )
     finally:
-        installed_parsers.cache_clear()
+        forget_plugins()
     assert (page.outcome, page.content_type, page.charset) == ("parsed", "text/gemini", "utf-8")
     assert (page.title, page.headings) == ("Gärten", ("Gärten",))
     assert page.text == "Gärten\nWords of it.\nThe next"
@@ -69,7 +69,11 @@ def test_the_documented_package_filters_and_scores(
 ) -> None:
     install_documented(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    gardens = filters.installed_filters()["gardens"]
+    forget_plugins()
+    try:
+        gardens = filters.installed_filters()["gardens"]
+    finally:
+        forget_plugins()
     assert gardens.reject("https://a.example/catalogue/7") == "catalogue"
     assert gardens.reject("https://a.example/roses") is None
 

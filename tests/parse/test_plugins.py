@@ -11,9 +11,9 @@ import pytest
 from gossamer import parse
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse import Rules
-from gossamer.parse.installed_parsers import installed_parsers
 from gossamer.parse.parsed_page import Page, ParsedPage
 from gossamer.parse.process.guarded_parser import GuardedParser
+from tests.support.plugin_packages import forget_plugins
 from tests.support.stored_rounds import HOME, Fetched, store_round
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         entries = "".join(f"{kind} = {name}:{what}\n" for kind, what in parsers.items())
         (info / "entry_points.txt").write_text(f"[gossamer.parsers]\n{entries}")
-        installed_parsers.cache_clear()
+        forget_plugins()
 
     yield install
-    installed_parsers.cache_clear()
+    forget_plugins()
     for name in names:
         sys.modules.pop(name, None)
 

@@ -7,6 +7,8 @@ import shutil
 import tomllib
 from typing import TYPE_CHECKING
 
+from gossamer.parse import installed_parsers
+from gossamer.rules import filters
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -14,6 +16,16 @@ if TYPE_CHECKING:
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 FTP = ROOT / "examples" / "plugins" / "ftp"
+
+
+def forget_plugins() -> None:
+    """Look for plugins again when they are needed next: those of `sys.path` have changed."""
+    for known in (
+        filters.find_plugins,
+        installed_parsers.find_plugins,
+        installed_parsers.installed_parsers,
+    ):
+        known.cache_clear()
 
 
 def install_documented(folder: Path) -> None:

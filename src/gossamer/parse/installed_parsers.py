@@ -21,6 +21,7 @@ from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from importlib.metadata import EntryPoint
 
     from gossamer.parse.parsed_page import Content, ParsedPage, Rules
 
@@ -33,10 +34,19 @@ _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 
 
 @cache
+def find_plugins() -> tuple[EntryPoint, ...]:
+    """The entry points of parsers, without loading them.
+
+    Looking for them takes as long as parsing several pages.
+    """
+    return tuple(sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.value))
+
+
+@cache
 def installed_parsers() -> Mapping[str, Parser]:
     """Return the parsers of installed packages by media type. Raises ConfigError."""
     found: dict[str, Parser] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.value):
+    for entry in find_plugins():
         if not _TYPE.fullmatch(entry.name):
             raise _unusable(entry.name, "its name is not a media type in lower case")
         if entry.name in found:

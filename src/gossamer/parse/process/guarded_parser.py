@@ -228,8 +228,10 @@ def main(max_cpu_s: int) -> None:
 
 
 def prepare() -> None:
-    """Import what takes long, before there are pages."""
-    from gossamer.parse import page_parsing  # noqa: F401
+    """Import what takes long, before there are pages, and look for plugins."""
+    from gossamer.parse import installed_parsers, page_parsing  # noqa: F401
+
+    installed_parsers.find_plugins()
 
 
 def run(max_cpu_s: int, source: int, target: int) -> None:

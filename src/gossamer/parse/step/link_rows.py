@@ -5,10 +5,11 @@ What all links of a source have in common is kept once per source, and repeated 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gossamer.parse.parsed_page import Link
 from gossamer.tables import LINKS
@@ -40,7 +41,7 @@ class LinkRows:
         self._columns: tuple[list[Any], ...] = tuple([] for _ in _OF_LINKS)
 
     def add(self, origin: Origin, columns: Sequence[Sequence[Any]]) -> None:
-        """Add links, given by column, in the order of the fields of `Link`."""
+        """Add links, at least one, given by column, in the order of the fields of `Link`."""
         self._origins.append(origin)
         self._counts.append(len(columns[0]))
         for column, values in zip(self._columns, columns, strict=True):
@@ -50,9 +51,10 @@ class LinkRows:
         """Return all rows, of which none is left then."""
         schema = LINKS.schema
         common = zip(Origin._fields, zip(*self._origins, strict=True), strict=True)
-        repeats = pa.array(np.repeat(np.arange(len(self._counts)), self._counts))
+        ends = pa.array(accumulate(self._counts), pa.int32())
         arrays = {
-            name: pa.array(values, schema.field(name).type).take(repeats) for name, values in common
+            name: _repeated(pa.array(values, schema.field(name).type), ends)
+            for name, values in common
         }
         arrays |= {
             name: pa.array(column, schema.field(name).type)
@@ -66,3 +68,8 @@ class LinkRows:
 
     def __bool__(self) -> bool:
         return bool(self._origins)
+
+
+def _repeated(values: pa.Array, ends: pa.Array) -> pa.Array:
+    """Each value up to the row where it ends."""
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))
