@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.index.format import analysis, joined_words, normalization, unspaced
+from gossamer.index.format import analysis, joined_words, normalization, term_table, unspaced
 from gossamer.native import TEXT_DEFINITIONS, TEXTS
 from gossamer.parse.html import lines
 from gossamer.parse.maintext import threads
@@ -27,6 +27,7 @@ DEFINED_IN = (
     normalization,
     page_writer,
     sketches,
+    term_table,
     threads,
     unspaced,
     urls,
@@ -293,3 +294,64 @@ def test_lines_with_surrogates_are_refused(texts: tuple[str, str]) -> None:
 def test_other_types_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match=name):
         getattr(TEXTS, name)(*arguments)
+
+
+def made(words: list[str]) -> list[str]:
+    """Two terms of long words, one of others, and none of `a`."""
+    return [f"{word[:-2]} {word}" if len(word) > 9 else word.strip("a") for word in words]
+
+
+CHARS = st.characters(exclude_categories=["Cs"])
+TEXTS_OF_WORDS = st.lists(
+    st.text("aAbZ09 -_.\0\x80é中😀", max_size=60) | st.text(CHARS), max_size=4
+)
+
+
+@compiled_only
+@given(st.lists(TEXTS_OF_WORDS, max_size=4), st.integers(0, 20))
+@example([["a" * 7, "a" * 8, "a" * 9, "aaaaaaaaB"], ["É é", "b" * 3_000]], 1)
+@example([[f"word{n}" for n in range(3_000)], [f"word{n} " * 2 for n in range(3_000)]], 9_999)
+@example([[], [""], ["a", "b a b"]], 9)
+def test_terms_of_texts(calls: list[list[str]], most: int) -> None:
+    tables = getattr(TEXTS, "TermTable")(most), TEXT_DEFINITIONS["TermTable"](most)  # noqa: B009
+    asked: list[list[str]] = []
+
+    def make(words: list[str]) -> list[str]:
+        asked.append(words)
+        return made(words)
+
+    for texts in calls:
+        asked.clear()
+        found, defined = (table.write(texts, make) for table in tables)
+        assert found == defined
+        assert asked[1:] == asked[:1]  # both know the same words
+
+
+@compiled_only
+def test_a_table_survives_what_the_maker_of_terms_does() -> None:
+    table = getattr(TEXTS, "TermTable")(2)  # noqa: B009
+    assert table.write(["a b"], lambda _: ["x", "y"]) == (["x y"], "a b")
+    with pytest.raises(ZeroDivisionError):
+        table.write(["c"], lambda _: 1 // 0)
+    for wrong in ([], ["x", "y"], ["x", 1], "x", None):
+        with pytest.raises(TypeError):
+            table.write(["c"] if wrong != ["x", 1] else ["c d"], lambda _, wrong=wrong: wrong)
+
+    others = [["one two"], ["three four"]]
+
+    def write_others(words: list[str]) -> list[str]:
+        """Let the table be cleared meanwhile, once, as by another thread."""
+        while others:
+            table.write(others.pop(), lambda others: others)
+        return [word.upper() for word in words]
+
+    assert table.write(["c e", "E f"], write_others) == (["C E", "E F"], "c e f")
+
+
+@compiled_only
+@pytest.mark.parametrize("arguments", [(), (["a"],), ("a", list), ([b"a"], list)])
+def test_a_table_wants_a_list_of_texts(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError):
+        getattr(TEXTS, "TermTable")(1).write(*arguments)  # noqa: B009
+    with pytest.raises(UnicodeEncodeError):
+        getattr(TEXTS, "TermTable")(1).write(["\ud800"], list)  # noqa: B009

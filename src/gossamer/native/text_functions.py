@@ -1,8 +1,9 @@
 """Functions that read all texts or nodes of a page, in C if the package was built with a compiler.
 
 Unlike loops over arrays (`loops.py`), they get and return objects of Python, and hold the GIL. Each
-has a definition in Python, in the module that calls it, and is in C in `texts/` beside this module.
-`tests/native/test_text_functions.py` and `tests/parse/test_walk.py` compare both.
+has a definition in Python, in the module that calls it, and is in C in `texts/` beside this module;
+one is a class, as it keeps something from text to text. `tests/native/test_text_functions.py` and
+`tests/parse/test_walk.py` compare both.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ Facts
     language would count as far too long.
   * All texts are normalised first (`normalization.py`). Where tantivy has a stemmer, its simple
     tokenizer then takes 0.3 µs per word. It keeps a run of Chinese, Japanese or Thai as one word,
-    and splits Hindi at its vowel signs. In all other languages, Python's regular expressions find
-    the words (`unspaced.py`), which takes as long, and our stemmers reduce them, each word once;
-    tantivy gets terms between spaces.
+    and splits Hindi at its vowel signs. In all other languages, the words are found by `unspaced.py`
+    and reduced by our stemmers, each word once. Queries are analysed so; of pages, tantivy gets
+    terms (`field_terms.py`).
   * Stemmers need accents: without them, `arrivé` does not lose its ending. So stems are folded to
     similar ASCII letters, not words. But people omit accents when they type, and a stemmer may
     take `arrive` for another word than `arrivé`. So pages also have the terms that such words would
@@ -165,7 +165,7 @@ class Analyzer:
     """Splits text in one language into words.
 
     `terms` makes the terms of a text, and `exact_form` its words without stemming. Both normalise
-    it. Their analyzers for tantivy get what `in_place` makes of a text that is normalised.
+    it. Their analyzers, which are tantivy's, get what `in_place` makes of a text that is normalised.
     """
 
     def __init__(self, language: str) -> None:
@@ -197,11 +197,16 @@ class Analyzer:
 
     def in_place(self, normal: str) -> str:
         """What tantivy's tokenizer gets of a normalised text: this, or terms between spaces."""
+        words = self.words_in(normal)
+        if self._light is None:
+            return words
+        return " ".join(map(self._light.__getitem__, words.split()))
+
+    def words_in(self, normal: str) -> str:
+        """A normalised text, or its words between spaces if tantivy would not find them."""
         if not self.splits_unspaced:
             return normal
-        if self._light is None:
-            return spaced(normal)
-        return " ".join(map(self._light.__getitem__, words_of(normal.lower())))
+        return spaced(normal if self._light is None else normal.lower())
 
     def _words_in_place(self, normal: str) -> str:
         return spaced(normal) if self.splits_unspaced else normal

@@ -28,6 +28,7 @@ from gossamer.index.format.exact_form import (
     marked_pieces,
     split_parts,
 )
+from gossamer.index.format.field_terms import field_terms
 from gossamer.index.format.joined_words import joined_words
 from gossamer.index.format.normalization import (
     compose_characters,
@@ -133,6 +134,7 @@ class DocumentBuilder:
         self._kind = kind_of(row["content_type"])
         self._date_ms: int | None = row["published_ms"] or row["modified_ms"]
         self._analyzer = analyzer_for(row["index_language"])
+        self._terms = field_terms(row["index_language"])
         self._splits_unspaced = self._analyzer.splits_unspaced
         self._document = tantivy.Document()
 
@@ -140,7 +142,7 @@ class DocumentBuilder:
         self._add_names()
         self._add_title()
         self._add_text()
-        self._add_values()
+        self._add_numbers()
         self._add_stored_document()
         return self._document
 
@@ -175,7 +177,7 @@ class DocumentBuilder:
         for key in {key for title in titles for key in title_keys(title)}:
             add_text("title_key", key)
         title = normalize_composed(texts.title)
-        self._add_words("title", title)
+        self._add_words("title", (title,))
         self._add_forms("title", "title_exact_form", title)
         self._add_variants("title_exact_form", (texts.title,))
         self._add_code_and_parts("title", "title_code", all_pieces(title))
@@ -184,22 +186,23 @@ class DocumentBuilder:
         begin = lines_without(texts.text[:FIRST_CHARS].split("\n"), self._names)
         first = normalize_composed("\n".join((texts.title, first_words(begin, FIRST_WORDS))))
         parts = split_parts(all_pieces(first), splits_unspaced=self._splits_unspaced)
-        self._add_words("first_words", "\n".join((first, *parts)))
+        self._add_words("first_words", ("\n".join((first, *parts)),))
 
     def _add_text(self) -> None:
         """Add all text about the page, each of its names once, and the exact forms in it."""
         texts, add_text = self._texts, self._document.add_text
         address = _address(self._row["url"])
         add_text("address", plain_words(address))
-        for anchor in texts.anchors:
-            self._add_words("anchors", normalize_composed(anchor))
+        if texts.anchors:
+            self._add_words("anchors", ("\n".join(map(normalize_composed, texts.anchors)),))
         names = skip_known((*self._names, texts.description), self._lines)
         written = (*names, self._main_text, address)
         parts = [normalize_composed(part) for part in written]
-        for part in parts:
-            self._add_words("text", part)
+        different = self._add_words("text", parts)
         raw, normal = join_texts(parts), "\n".join(parts)
-        different, pieces = different_words(raw), marked_pieces(raw)
+        pieces = marked_pieces(raw)
+        if self._splits_unspaced:
+            different = different_words(raw)
         self._add_forms("text", "exact_form", different)
         if pieces.unspaced:
             self._add_variants("exact_form", written)
@@ -207,40 +210,44 @@ class DocumentBuilder:
         self._add_joined_words("text", normal, "\n".join(pieces.code), different)
         add_text("vocabulary", plain_words_of(self._names))
         if texts.boilerplate:
-            self._add_words("boilerplate", normalize_composed(texts.boilerplate))
+            self._add_words("boilerplate", (normalize_composed(texts.boilerplate),))
 
-    def _add_words(self, field: str, normal: str) -> None:
-        """Add the terms of a normalised text to a field."""
-        self._document.add_text(field, self._analyzer.in_place(normal))
-        if further := self._analyzer.further_terms(normal):
-            self._document.add_text(field, further)
+    def _add_words(self, field: str, texts: Iterable[str]) -> str:
+        """Add the terms of normalised texts to a field; return their different words."""
+        values, different = self._terms.of_texts(texts)
+        self._add_values(field, values)
+        return different
+
+    def _add_values(self, field: str, values: Iterable[str]) -> None:
+        for value in values:
+            self._document.add_text(field, value)
 
     def _add_forms(self, words: str, exact_form: str, different: str) -> None:
         """Add the forms of words, and to the field of `words` terms of those with accents."""
         if not self._analyzer.has_forms:
             return
-        self._document.add_text(exact_form, self._analyzer.forms(different))
-        if not different.isascii() and (other := self._analyzer.without_accents(different)):
-            self._document.add_text(words, other)
+        self._document.add_text(exact_form, self._terms.forms(different))
+        if not different.isascii():
+            self._add_values(words, self._terms.without_accents(different))
 
     def _add_variants(self, exact_form: str, written: Iterable[str]) -> None:
         """Add how Chinese characters are written that normalisation replaces."""
         if found := variant_forms("\n".join(written)):
-            self._document.add_text(exact_form, " ".join(found))
+            self._document.add_text(exact_form, self._terms.forms(" ".join(found)))
 
     def _add_code_and_parts(self, words: str, code: str, pieces: Pieces) -> None:
         """Add the code in pieces of a text to a field, and split words to the field of `words`."""
         if terms := " ".join(filter(None, map(code_in, pieces.code))):
             self._document.add_text(code, terms)
         if split := "\n".join(split_parts(pieces, splits_unspaced=self._splits_unspaced)):
-            self._document.add_text(words, self._analyzer.in_place(split))
+            self._add_values(words, self._terms.of_words(split))
 
     def _add_joined_words(self, field: str, normal: str, pieces: str, different: str) -> None:
         """Add what a text has apart, such as `e-mail`, as one word (`joined_words.py`)."""
         if joined := " ".join(joined_words(normal, pieces, different)):
-            self._document.add_text(field, self._analyzer.in_place(joined))
+            self._add_values(field, self._terms.of_words(joined))
 
-    def _add_values(self) -> None:
+    def _add_numbers(self) -> None:
         if self._date_ms is not None:
             self._document.add_integer("date_ms", self._date_ms)
             if (year := _year(self._date_ms)) is not None:

@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING
 import tantivy
 
 from gossamer.errors import StoreError
-from gossamer.index.format.analysis import analyzer_for, whitespace_analyzer
+from gossamer.index.format.analysis import whitespace_analyzer
+from gossamer.index.format.field_terms import spaces_analyzer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,7 @@ def schema() -> tantivy.Schema:
 
 
 def create(folder: Path) -> tantivy.Index:
-    """Create an empty index in an existing folder, named for a language (`analyzer_for`)."""
+    """Create an empty index in an existing folder, named for a language."""
     tantivy.Index(schema(), str(folder))
     path = folder / META
     meta = json.loads(path.read_bytes())
@@ -104,12 +105,12 @@ def create(folder: Path) -> tantivy.Index:
 
 
 def resume(folder: Path) -> tantivy.Index:
-    """Open an index for writing, in a folder named for its language."""
-    return _register_tokenizers(tantivy.Index.open(str(folder)), folder.name)
+    """Open an index for writing. Fields of words get what `FieldTerms` makes of texts."""
+    return _register_tokenizers(tantivy.Index.open(str(folder)))
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """Open an index for reading, in a folder named for its language. Raises StoreError.
+    """Open an index for reading. Raises StoreError.
 
     Its files are mapped into memory, so they may be deleted while it is open.
     """
@@ -122,12 +123,12 @@ def open_index(folder: Path) -> tantivy.Index:
             folder, "was written by another version of Gossamer", "build it again: gossamer index"
         )
     index.config_reader("Manual")  # a folder never changes, so there is nothing to watch
-    return _register_tokenizers(index, folder.name)
+    return _register_tokenizers(index)
 
 
-def _register_tokenizers(index: tantivy.Index, language: str) -> tantivy.Index:
-    index.register_tokenizer(_TERMS, analyzer_for(language).terms.analyzer)
+def _register_tokenizers(index: tantivy.Index) -> tantivy.Index:
+    index.register_tokenizer(_TERMS, spaces_analyzer())
     index.register_tokenizer(_PLAIN, whitespace_analyzer())
-    index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form.analyzer)
+    index.register_tokenizer(_EXACT_FORM, spaces_analyzer())
     index.register_tokenizer(_CODE, whitespace_analyzer())
     return index

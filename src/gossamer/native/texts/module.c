@@ -30,5 +30,10 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__texts(void)
 {
-    return PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition);
+    PyObject *table = PyType_FromSpec(&term_table);
+    if (module == NULL || table == NULL || PyModule_AddObjectRef(module, "TermTable", table) < 0)
+        Py_CLEAR(module);
+    Py_XDECREF(table);
+    return module;
 }

@@ -24,5 +24,6 @@ PyObject *marked_characters(PyObject *module, PyObject *const *given, Py_ssize_t
 PyObject *translate(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *hyphened_words(PyObject *module, PyObject *text);
 PyObject *has_groups(PyObject *module, PyObject *text);
+extern PyType_Spec term_table;
 
 #endif
