@@ -86,6 +86,7 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     writer = schema.create(folder).writer(16_000_000, 1)
     for name, text in texts.items():
         row = {"url": f"http://a.org/{name}", "host": "a.org", "text": text, "language": "en"}
+        row["index_language"] = "en"
         writer.add_document(build_document(PLAIN | row))
     writer.commit()
     writer.wait_merging_threads()
