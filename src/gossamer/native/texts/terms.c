@@ -56,7 +56,7 @@ static inline bool is_part(unsigned char byte)
     return byte >= 0x80 || (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
 }
 
-static inline uint64_t fold(uint64_t one, uint64_t other)
+static inline uint64_t mix(uint64_t one, uint64_t other)
 {
     unsigned __int128 product = (unsigned __int128)one * other;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -166,9 +166,9 @@ static inline uint32_t next_words(const TermTable *table, const char *text, uint
             end++;
         uint32_t length = end - begin;
         uint64_t start = load(text + begin, length), hash = table->key ^ length;
-        hash = fold(hash ^ start ^ 0x9E3779B97F4A7C15u, table->key | 1);
+        hash = mix(hash ^ start ^ 0x9E3779B97F4A7C15u, table->key | 1);
         for (uint32_t n = 8; n < length; n += 8)
-            hash = fold(hash ^ load(text + begin + n, length - n) ^ 0x9E3779B97F4A7C15u,
+            hash = mix(hash ^ load(text + begin + n, length - n) ^ 0x9E3779B97F4A7C15u,
                         table->key | 1);
         words[count] = (Word){start, (uint32_t)(hash ^ hash >> 32), begin, length};
         __builtin_prefetch(&table->slots[words[count++].hash & table->mask]);
