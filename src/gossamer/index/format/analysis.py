@@ -8,9 +8,9 @@ Facts
     language would count as far too long.
   * All texts are normalised first (`normalization.py`). Where tantivy has a stemmer, its simple
     tokenizer then takes 0.3 µs per word. It keeps a run of Chinese, Japanese or Thai as one word,
-    and splits Hindi at its vowel signs. In all other languages, the words are found by `unspaced.py`
-    and reduced by our stemmers, each word once. Queries are analysed so; of pages, tantivy gets
-    terms (`field_terms.py`).
+    and splits Hindi at its vowel signs. In all other languages, `unspaced.py` finds the words, and
+    our stemmers reduce them, each word once. Queries are analysed so; of pages, tantivy gets terms
+    (`field_terms.py`).
   * Stemmers need accents: without them, `arrivé` does not lose its ending. So stems are folded to
     similar ASCII letters, not words. But people omit accents when they type, and a stemmer may
     take `arrive` for another word than `arrivé`. So pages also have the terms that such words would
@@ -165,7 +165,7 @@ class Analyzer:
     """Splits text in one language into words.
 
     `terms` makes the terms of a text, and `exact_form` its words without stemming. Both normalise
-    it. Their analyzers, which are tantivy's, get what `in_place` makes of a text that is normalised.
+    it. tantivy's analyzers in them get what `in_place` makes of a text that is normalised.
     """
 
     def __init__(self, language: str) -> None:
