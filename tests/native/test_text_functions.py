@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from gossamer.index.format import analysis, joined_words, normalization, term_table, unspaced
 from gossamer.native import TEXT_DEFINITIONS, TEXTS
-from gossamer.parse.html import lines
+from gossamer.parse import parsed_page
+from gossamer.parse.html import html_page, lines, walk
 from gossamer.parse.maintext import threads
 from gossamer.parse.step import page_writer
 from gossamer.web import directions, sketches, urls
@@ -22,15 +23,18 @@ from gossamer.web import directions, sketches, urls
 DEFINED_IN = (
     analysis,
     directions,
+    html_page,
     joined_words,
     lines,
     normalization,
     page_writer,
+    parsed_page,
     sketches,
     term_table,
     threads,
     unspaced,
     urls,
+    walk,
 )
 compiled_only = pytest.mark.skipif(TEXTS is None, reason="not compiled")
 
@@ -53,6 +57,38 @@ def test_each_definition_is_a_function_in_c() -> None:
 def test_folded_lines(text: str) -> None:
     found = both("fold_lines", text)
     assert found == [" ".join(line.split()) for line in text.split("\0")]
+
+
+@compiled_only
+@given(st.text("a é\0\n\t\x1f\x85\xa0\u2003あ\U0001f600\ud800") | st.text())
+@example("a b")
+@example(" ")
+@example("a\tb")
+def test_folded_texts(text: str) -> None:
+    assert both("fold", text) == " ".join(text.split())
+
+
+PROPERTY = st.sampled_from(
+    ["itemprop", "ItemProp", "itemprо", "ITEMPRO", "p", "i", "İ", "\t\r\n", "é"]
+)
+
+
+@compiled_only
+@given(st.lists(PROPERTY).map("".join), st.sampled_from([0, 1, 1015, 1016, 1017, 1023, 2047]))
+@example("itemprop", 1024)
+def test_mentions(text: str, before: int) -> None:
+    markup = "x" * before + text
+    for page in (markup, markup.encode(), markup.encode("ascii", "ignore").decode()):
+        both("mentions", page, "itemprop")
+        both("mentions", page, "application/rsl+xml")
+
+
+@compiled_only
+def test_words_that_are_mentioned_are_of_small_letters() -> None:
+    assert TEXTS is not None
+    for wrong in ("short", "Itemprop", "item_prop", "itempropé", b"itemprop"):
+        with pytest.raises(TypeError):
+            TEXTS.mentions("", wrong)
 
 
 STAMPS = st.text("0129:h./-é३ a", max_size=14)

@@ -127,7 +127,7 @@ def test_there_are_no_more_boxes_than_that() -> None:
 @compiled_only
 def test_other_trees_and_arguments_are_refused() -> None:
     assert TEXTS is not None
-    tree = LexborHTMLParser("<p><a href=h rel=r class=c>text</a><b>")
+    tree = LexborHTMLParser("<p><a href=h rel=r class=c id=i>text</a><b>")
     link = tree.css("a")[0]
     around = [node.mem_id for node in (link, link.parent, link.next, link.first_child) if node]
     assert TEXTS.can_read_tree(link, tree, *around)

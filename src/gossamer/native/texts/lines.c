@@ -18,7 +18,7 @@ static inline PyObject *next_line(int kind, const void *data, Py_ssize_t size, P
         Py_UCS4 letter = PyUnicode_READ(kind, data, n);
         if (letter == end)
             break;
-        if (Py_UNICODE_ISSPACE(letter)) {
+        if ((letter <= ' ' || letter >= 0x80) && Py_UNICODE_ISSPACE(letter)) {
             is_apart = length > 0;
             continue;
         }
@@ -73,7 +73,7 @@ static inline bool is_folded(int kind, const void *data, Py_ssize_t size)
     bool is_apart = true; /* white space, or the beginning, is before the next character */
     for (Py_ssize_t n = 0; n < size; n++) {
         Py_UCS4 letter = PyUnicode_READ(kind, data, n);
-        bool is_space = Py_UNICODE_ISSPACE(letter);
+        bool is_space = (letter <= ' ' || letter >= 0x80) && Py_UNICODE_ISSPACE(letter);
         if (is_space && (is_apart || letter != ' '))
             return false;
         is_apart = is_space;

@@ -9,6 +9,7 @@ static PyMethodDef methods[] = {
     {"plain_urls", (PyCFunction)(void (*)(void))plain_urls, METH_FASTCALL, NULL},
     {"can_read_tree", (PyCFunction)(void (*)(void))can_read_tree, METH_FASTCALL, NULL},
     {"visit_nodes", (PyCFunction)(void (*)(void))visit_nodes, METH_FASTCALL, NULL},
+    {"mentions", (PyCFunction)(void (*)(void))mentions, METH_FASTCALL, NULL},
     {"has_overrides", has_overrides, METH_O, NULL},
     {"lines_outside", (PyCFunction)(void (*)(void))lines_outside, METH_FASTCALL, NULL},
     {"hash_words", (PyCFunction)(void (*)(void))hash_words, METH_FASTCALL, NULL},

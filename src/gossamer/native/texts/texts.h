@@ -13,6 +13,7 @@ PyObject *find_stamps(PyObject *module, PyObject *texts);
 PyObject *plain_urls(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *can_read_tree(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *visit_nodes(PyObject *module, PyObject *const *given, Py_ssize_t count);
+PyObject *mentions(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *has_overrides(PyObject *module, PyObject *text);
 PyObject *lines_outside(PyObject *module, PyObject *const *given, Py_ssize_t count);
 PyObject *hash_words(PyObject *module, PyObject *const *given, Py_ssize_t count);

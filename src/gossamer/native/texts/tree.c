@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-KnownNames known_names = {0, 0, 0, 0};
+KnownNames known_names = {0, 0, 0, 0, 0};
 
 /* Another node of the same tree, as selectolax's LexborNode.new makes it. */
 PyObject *node_object(PyObject *like, TreeNode *node)
@@ -40,7 +40,7 @@ static bool is_text(const TreeText *text, const char *expected)
            memcmp(text->data, expected, text->length) == 0;
 }
 
-/* The node is <a href="h" rel="r" class="c">text</a>, with a node behind it. */
+/* The node is <a href="h" rel="r" class="c" id="i">text</a>, with a node behind it. */
 PyObject *can_read_tree(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
     (void)module;
@@ -59,15 +59,15 @@ PyObject *can_read_tree(PyObject *module, PyObject *const *given, Py_ssize_t cou
     const TextNode *text = (const TextNode *)element->node.first;
     if (text->node.type != TEXT_TYPE || !is_text(&text->text, "text"))
         Py_RETURN_FALSE;
-    static const char *const values[] = {"h", "r", "c"};
-    uintptr_t names[3];
+    static const char *const values[] = {"h", "r", "c", "i"};
+    uintptr_t names[4];
     const Attribute *attribute = element->first;
-    for (int n = 0; n < 3; n++, attribute = attribute->next) {
+    for (int n = 0; n < 4; n++, attribute = attribute->next) {
         if (attribute == NULL || attribute->node.type != ATTRIBUTE_TYPE ||
             !is_text(attribute->value, values[n]))
             Py_RETURN_FALSE;
         names[n] = attribute->node.name;
     }
-    known_names = (KnownNames){names[0], names[1], names[2], element->node.space};
+    known_names = (KnownNames){names[0], names[1], names[2], names[3], element->node.space};
     return PyBool_FromLong(attribute == NULL);
 }

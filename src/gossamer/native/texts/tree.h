@@ -56,7 +56,7 @@ typedef struct {
 
 /* Names of attributes that the walk reads and of HTML's namespace, as lexbor numbers them. */
 typedef struct {
-    uintptr_t href, rel, class, html;
+    uintptr_t href, rel, class, id, html;
 } KnownNames;
 
 extern KnownNames known_names; /* 0 before `can_read_tree` */

@@ -21,7 +21,8 @@ static PyObject *name_alt, *name_box, *name_in_link, *name_tag, *name_enter, *na
 
 typedef struct {
     TreeNode *node;
-    PyObject *plain;  /* how it is treated if it is plain: way, name, and marks by classes */
+    PyObject *plain; /* how it is treated if it is plain: way, name, marks by classes, and whether its
+                        id does not matter */
     PyObject *kind, *object; /* of Python; the latter if it is CALLED */
     long way, box;
     bool in_link;
@@ -134,14 +135,11 @@ static bool has_value(const Attribute *attribute)
     return attribute != NULL && attribute->value != NULL && attribute->value->data != NULL;
 }
 
-/* Borrowed: the marks of an element without other attributes than classes, if its kind says that it is
-   plain. Otherwise NULL, also if that fails. */
-static PyObject *plain_marks(Walk *walk, const Open *open)
+/* Borrowed: the marks of an element whose classes are those of an attribute, if its kind says that it
+   is plain. Otherwise NULL, also if that fails. */
+static PyObject *plain_marks(Walk *walk, const Open *open, const Attribute *attribute)
 {
-    const Attribute *attribute = ((const Element *)open->node)->first;
     PyObject *classes = walk->empty;
-    if (attribute != NULL && (attribute->node.name != known_names.class || attribute->next))
-        return NULL;
     if (has_value(attribute)) {
         if (attribute->value->length > MAX_NAME_BYTES)
             return NULL;
@@ -162,6 +160,18 @@ static PyObject *plain_marks(Walk *walk, const Open *open)
     }
     Py_XDECREF(classes);
     return marks == Py_None ? NULL : marks;
+}
+
+/* As `plain_marks`, of an element without attributes that matter besides its classes. */
+static PyObject *only_marks(Walk *walk, const Open *open)
+{
+    const Attribute *classes = NULL, *attribute = ((const Element *)open->node)->first;
+    for (; attribute != NULL; attribute = attribute->next)
+        if (attribute->node.name == known_names.class)
+            classes = attribute;
+        else if (attribute->node.name != known_names.id || PyTuple_GET_ITEM(open->plain, 3) != Py_True)
+            return NULL;
+    return plain_marks(walk, open, classes);
 }
 
 /* Whether a span in code may be a number of its line: if its text has no word. */
@@ -190,10 +200,15 @@ static bool end_anchor(Walk *walk)
     return done != NULL;
 }
 
-/* An anchor that leads to another page, or is a mere target without a class. */
+/* Whether it is no target or fragment of the page; it may be empty, which is neither. */
+static bool leads_away(const Attribute *href)
+{
+    return has_value(href) && (href->value->length == 0 || href->value->data[0] != '#');
+}
+
+/* An anchor that is not the number of a line. */
 static bool enter_anchor(Walk *walk, TreeNode *node, const Attribute *href)
 {
-    bool leads = has_value(href) && href->value->length > 0 && href->value->data[0] != '#';
     PyObject *target = value_object(href), *relation = value_object(find(node, known_names.rel));
     bool is_done = target != NULL && relation != NULL &&
                    append_new(walk->anchors, Py_BuildValue("(OOn)", target, relation,
@@ -203,7 +218,7 @@ static bool enter_anchor(Walk *walk, TreeNode *node, const Attribute *href)
     Py_XDECREF(relation);
     if (!is_done || node->first == NULL)
         return is_done && end_anchor(walk);
-    if (walk->box >= 0 && leads) {
+    if (walk->box >= 0 && leads_away(href) && href->value->length > 0) {
         walk->in_link = true;
         return append_number(walk->links, (long)PyList_GET_SIZE(walk->ends));
     }
@@ -258,7 +273,7 @@ static int enter(Walk *walk, Open *open)
 {
     TreeNode *node = open->node, *child = node->first;
     PyObject *marks;
-    const Attribute *href;
+    const Attribute *href, *classes;
     switch (open->way) {
     case VISITED:
         return child != NULL;
@@ -267,7 +282,7 @@ static int enter(Walk *walk, Open *open)
             return end_line(walk, walk->box) ? 0 : -1;
         if (walk->box < 0)
             return end_line(walk, walk->box) ? 1 : -1;
-        marks = plain_marks(walk, open);
+        marks = only_marks(walk, open);
         if (marks == NULL)
             break;
         return end_line(walk, walk->box) &&
@@ -277,13 +292,13 @@ static int enter(Walk *walk, Open *open)
     case SPANNED:
         if (child == NULL || walk->box < 0)
             return child != NULL;
-        if (walk->is_code[walk->box] ? !may_be_number(child) : plain_marks(walk, open) != NULL)
+        if (walk->is_code[walk->box] ? !may_be_number(child) : only_marks(walk, open) != NULL)
             return 1;
         break;
     case LINKING:
         href = find(node, known_names.href);
-        if ((!has_value(href) || href->value->data[0] == '#') &&
-            find(node, known_names.class) != NULL)
+        classes = find(node, known_names.class);
+        if (classes != NULL && !leads_away(href) && plain_marks(walk, open, classes) == NULL)
             break;
         if (!enter_anchor(walk, node, href))
             return -1;
@@ -403,7 +418,7 @@ static bool are_tables(PyObject *kinds, PyObject *plain)
         return false;
     for (Py_ssize_t n = 0; n <= TAGS; n++) {
         PyObject *item = PyList_GET_ITEM(plain, n);
-        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3 ||
+        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 4 ||
             !PyLong_Check(PyTuple_GET_ITEM(item, 0)) || !PyDict_Check(PyTuple_GET_ITEM(item, 2)))
             return false;
     }

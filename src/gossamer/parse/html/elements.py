@@ -20,7 +20,7 @@ from gossamer.parse.html.foreign import math_text, repeats_math, svg_lines
 from gossamer.parse.html.line_numbers import is_column, is_number, is_number_name
 from gossamer.parse.html.lines import BROKEN, JOINED, OUTSIDE, SPACED
 from gossamer.parse.maintext.blocks import HEADINGS
-from gossamer.parse.maintext.marks import NUMBERS, marks_of
+from gossamer.parse.maintext.marks import NUMBERS, SLUGGED, marks_of
 from gossamer.parse.maintext.names import NAMED_CHROME
 
 if TYPE_CHECKING:
@@ -247,6 +247,9 @@ class _Drawing(Node):
 
 
 class _Anchor(Node):
+    def plain_marks(self, classes: str) -> int | None:
+        return None if is_number_name(classes) else 0
+
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         attributes = node.attributes
         href = attributes.get("href")
@@ -366,7 +369,11 @@ _WAYS: Final[dict[type[Node], int]] = {
     _Anchor: LINKING,
 }
 _NAMES: Final = {id(kind): name for name, kind in _BY_NAME.items()}
-PLAIN: Final[list[tuple[int, str, dict[str, int | None]]]] = [
-    (_WAYS.get(type(kind), CALLED), _NAMES.get(id(kind), ""), {}) for kind in KINDS
+Plain = tuple[int, str, dict[str, int | None], bool]
+"""How plain elements are treated, their name, their marks by their classes, and whether their id
+does not matter."""
+PLAIN: Final[list[Plain]] = [
+    (_WAYS.get(type(kind), CALLED), name := _NAMES.get(id(kind), ""), {}, name in SLUGGED)
+    for kind in KINDS
 ]
-"""By tag id: how plain elements are treated, their name, and their marks by their classes."""
+"""By tag id."""

@@ -124,10 +124,8 @@ class Lines:
         blocks: list[Block] = []
         boxes = self.boxes
         before = [0]  # the number of blocks before each line
-        linked = iter([*self.linked, (len(self.ends), 0)])
-        link_line, length = next(linked)
-        starts = iter([*self.links, len(self.ends)])
-        start_line = next(starts)
+        linked, starts = self.linked, self.links
+        linked_at = started_at = 0  # the next of each
         link_chars = links = 0
         parts: list[str] = []
         lines, ends = self.outline_lines(), self.ends
@@ -137,12 +135,12 @@ class Lines:
                 if end < 0:
                     parts += line, _BETWEEN[end]
                 else:
-                    while link_line <= number:
-                        link_chars += length
-                        link_line, length = next(linked)
-                    while start_line <= number:
+                    while linked_at < len(linked) and linked[linked_at][0] <= number:
+                        link_chars += linked[linked_at][1]
+                        linked_at += 1
+                    while started_at < len(starts) and starts[started_at] <= number:
                         links += 1
-                        start_line = next(starts)
+                        started_at += 1
                     box = boxes[end]
                     tag = box.tag
                     if tag == "p" and (around := boxes[box.parent].tag) in CELLS:

@@ -271,8 +271,8 @@ class DateFinder:
         return [
             line
             for line in lines
-            if 0 < len(texts[line]) <= MAX_LINE_CHARS
-            and may_have_date(texts[line])
+            if 0 < len(text := texts[line]) <= MAX_LINE_CHARS
+            and may_have_date(text)
             and not self.is_outside(line)
         ]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from gossamer.parse.html.cursor import Node
+    from gossamer.parse.html.elements import Plain
     from gossamer.parse.maintext.blocks import Outline
 
 _DEFAULTS: Final = Rules()
@@ -73,7 +74,7 @@ def visit_nodes(
     root: LexborNode,
     cursor: Cursor,
     kinds: list[Node],
-    plain: list[tuple[int, str, dict[str, int | None]]],  # noqa: ARG001  # for the one in C
+    plain: list[Plain],  # noqa: ARG001  # for the one in C
 ) -> None:
     ancestors: list[tuple[LexborNode, Node, int, bool]] = []
     node = root
@@ -123,8 +124,8 @@ def can_read_tree(
 ) -> bool:
     """Whether the function in C can read lexbor's tree: a known one is as it expects it to be.
 
-    `link` is `<a href=h rel=r class=c>text</a>`, and the numbers are the addresses of the node and
-    of those around it.
+    `link` is `<a href=h rel=r class=c id=i>text</a>`, and the numbers are the addresses of the node
+    and of those around it.
     """
     return False
 
@@ -132,7 +133,7 @@ def can_read_tree(
 def _reads_tree() -> bool:
     if selectolax.__version__ not in READ_VERSIONS:
         return False
-    tree = LexborHTMLParser("<p><a href=h rel=r class=c>text</a><b>")
+    tree = LexborHTMLParser("<p><a href=h rel=r class=c id=i>text</a><b>")
     link = tree.css("a")[0]
     nodes = (link, link.parent, link.next, link.first_child)
     return can_read_tree(link, tree, *[node.mem_id for node in nodes if node is not None])

@@ -140,12 +140,13 @@ def with_insets(
 ) -> list[bool]:
     """Return `kept` plus the asides and sidebars of prose within a text, which are its notes."""
     restored = list(kept)
-    text = [index for index in range(start, end) if kept[index] and prose[index]]
+    asides = [box for box in outline.boxes if box.marks & BESIDE]
+    text = [index for index in range(start, end) if kept[index] and prose[index]] if asides else []
     if not text:
         return restored
     covered, last = text[0], text[-1]
-    for box in outline.boxes:
-        if not box.marks & BESIDE or not covered <= box.start < box.end <= last or kept[box.start]:
+    for box in asides:
+        if not covered <= box.start < box.end <= last or kept[box.start]:
             continue
         covered = box.end
         blocks = outline.blocks[box.start : box.end]

@@ -42,7 +42,7 @@ _TELLING: Final = frozenset(
 _QUOTED: Final = frozenset(("div", "section", "span"))
 """Elements with which `data-nosnippet` is defined."""
 _INVISIBLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_SLUGGED: Final = HEADINGS | {"dd", "dt", "li", "p", "section"}
+SLUGGED: Final = HEADINGS | {"dd", "dt", "li", "p", "section"}
 """Elements whose id is a link target made of their own words."""
 _HIGHLIGHTED: Final = "comment"
 """A syntax highlighter's class for a comment, in code outside `pre`, where each line is a box."""
@@ -97,7 +97,7 @@ def marks_of(kind: str, attributes: dict[str, str | None]) -> int:
             marks |= CHROME
         if attributes.get("itemprop") == "articleBody":
             marks |= BODY
-    identity = "" if kind in _SLUGGED else attributes.get("id") or ""
+    identity = "" if kind in SLUGGED else attributes.get("id") or ""
     if len(classes) + len(identity) > MAX_NAME_CHARS:
         classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
     return _named(kind, marks, classes, identity) if classes or identity else marks
