@@ -106,7 +106,7 @@ class Lines:
         lines = self._lines()
         text = "\n".join(filter(None, lines))
         if self._readings:
-            read = fold_lines("".join(self._read_pieces()).replace(SEAM, ""))
+            read = fold_lines(["".join(self._read_pieces()).replace(SEAM, "")])
             others = (new for old, new in zip(lines, read, strict=True) if new != old)
             text = "\n".join([text, *others])
         return text
@@ -165,12 +165,12 @@ class Lines:
 
     def _lines(self) -> list[str]:
         if self._folded is None:
-            text = "".join(self.pieces)
-            self._folded = self._fold_seams(_with_blanks(text)) if self._seams else fold_lines(text)
+            self._folded = self._fold_seams() if self._seams else fold_lines(self.pieces)
         return self._folded
 
-    def _fold_seams(self, text: str) -> list[str]:
+    def _fold_seams(self) -> list[str]:
         """Return the lines of the visible text, and keep those of the outline."""
+        text = _with_blanks("".join(self.pieces))
         visible: list[str] = []
         parts: list[str] = []  # what seams divide the present line into
         for raw, end in zip(text.split(BREAK), self.ends, strict=True):
@@ -194,9 +194,9 @@ class Lines:
 
 
 @native_text
-def fold_lines(text: str) -> list[str]:
-    """Return the lines of a text with a BREAK at the end of each but the last, folded."""
-    return [_fold_line(line) for line in _with_blanks(text).split(BREAK)]
+def fold_lines(pieces: list[str]) -> list[str]:
+    """Return the folded lines of pieces of text, with a BREAK at the end of each but the last."""
+    return [_fold_line(line) for line in _with_blanks("".join(pieces)).split(BREAK)]
 
 
 def _with_blanks(text: str) -> str:
