@@ -130,19 +130,21 @@ def crawl(
 ) -> Crawl:
     """Create a crawl that holds these documents, parsed and ranked, ready for `dedup`."""
     made = Crawl.create(str(folder), settings, engine)
-    writers = {
-        form.name: (form, ParquetWriter(made.path, form.name, made.work.store.attempt(form.name)))
+    forms = {
+        form.name: (form, made.work.store.attempt(form.name))
         for form in (DOCUMENTS, PAGES, RANKS, INLINKS)
     }
-    listed = iter(rows)
+    listed, written = iter(rows), []
     while batch := list(islice(listed, BATCH)):
         for name, some in _datasets(batch).items():
-            form, writer = writers[name]
+            form, attempt = forms[name]
             blank = dict.fromkeys(form.column_names)
             full = [blank | {key: row[key] for key in row.keys() & blank.keys()} for row in some]
+            writer = ParquetWriter(made.path, name, attempt)
             writer.write(pa.Table.from_pylist(full, form.schema))
+            written += writer.close()
     with made.work.step("test", 1) as draft:
-        draft.append = layers_of([row for _, each in writers.values() for row in each.close()], 1)
+        draft.append = layers_of(written, 1)
     return made
 
 

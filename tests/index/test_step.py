@@ -98,9 +98,13 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def rooms() -> Iterator[list[str]]:
-    """The crawls that made room for tasks, as those do that have more than 50 changes here."""
+    """The crawls that made room for tasks, as those do that have more than 50 changes here.
+
+    Each file of documents has a pass of its own.
+    """
     made: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.index.task_rows.PASS_BYTES", 1)
         patch.setattr("gossamer.index.step.MANY_CHANGES", 50)
         patch.setattr(Workspace, "make_room", lambda work: made.append(work.root))
         yield made

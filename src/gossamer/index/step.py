@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from gossamer.errors import StoreError
-from gossamer.index.boilerplate import add_boilerplate_lines
 from gossamer.index.changes.recording import record_changes
 from gossamer.index.format import selection
-from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED, add_copies
+from gossamer.index.indexed_rows import ADDED, KEPT, REMOVED, REPLACED
 from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_index_part, part_size
-from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
+from gossamer.index.pending_pages import PageMoves, PendingPages
+from gossamer.index.task_rows import task_rows
 from gossamer.index.touched_pages import INPUTS, index_settings, unread_inputs
 from gossamer.state import sorted_rows, unread
 from gossamer.state.heartbeats import clear_heartbeats
@@ -30,13 +29,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File, StepReport
 
-TEXT_COLUMNS = (
-    *("title", "description", "headings", "language", "content_type", "published_ms"),
-    *("modified_ms", "image", "nosnippet", "fetched_ms", "boilerplate", "is_doubtful"),
-    "wishes",
-)
-"""Columns of a document that are passed to the tasks unchanged."""
-
+RENEWED = "renewed"
+"""What is counted: unchanged pages whose part is rebuilt."""
 EXTRA_TASKS = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 MANY_CHANGES = 1_000
@@ -64,10 +58,12 @@ def run(work: Workspace) -> StepReport:
         if stale:
             pending.add_parts(stale)
             moves = pending.moves()
-        draft.counts.update(_change_totals(moves, stale))
+        totals = _change_totals(moves, stale)
+        draft.counts.update(totals)
         touched = {key for move in moves for key in move.changed_parts()} | stale
         base = {key: parts[key] for key in parts if key in touched - stale}
-        written = _build_shards(work, _task_rows(work, pending, stale), base)
+        adds = sum(totals[kind] for kind in (ADDED, REPLACED, RENEWED))
+        written = _build_shards(work, task_rows(work, pending, stale, adds), base)
         draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
         new = task_output.layers_of(written, work.round).get("index")
         files = [file for key in parts if key not in touched for file in parts[key]]
@@ -107,13 +103,13 @@ def _check_documents(work: Workspace) -> None:
 
 
 def _change_totals(moves: Iterable[PageMoves], stale: Collection[Key]) -> Counter[str]:
-    """Pages by kind of change; `renewed`: unchanged pages whose part is rebuilt."""
+    """Pages by kind of change, and those that are RENEWED."""
     totals: Counter[str] = Counter()
     for move in moves:
         if move.change != KEPT:
             totals[move.change] += move.pages
         elif (move.shard, move.index_language) in stale:
-            totals["renewed"] += move.pages
+            totals[RENEWED] += move.pages
     return totals
 
 
@@ -129,43 +125,15 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[PageMo
 
 
 def _build_shards(
-    work: Workspace, rows: DataFrame, base: Mapping[Key, Iterable[File]]
+    work: Workspace, rows: Iterable[DataFrame], base: Mapping[Key, Iterable[File]]
 ) -> list[task_output.Row]:
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
-    tasks = _part_tasks(work, work.scratch_files(rows, ["shard"], sorted_rows.BATCH_ROWS), base)
+    files = [work.scratch_files(some, ["shard"], sorted_rows.BATCH_ROWS) for some in rows]
+    tasks = _part_tasks(work, chain.from_iterable(files), base)
     if sum(task.changes for task in tasks) > MANY_CHANGES:
         work.make_room()
     kind = task_output.YIELD, task_output.YIELD_DDL
     return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
-
-
-def _task_rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> DataFrame:
-    """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
-    changed = pending.changed
-    again = (F.col("change") == KEPT) & lies_in(stale, "")
-    pages = changed.where(F.col("change").isin(ADDED, REPLACED) | again).select(
-        "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
-    )
-    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
-    described = add_boilerplate_lines(pages, pending.boilerplate).join(
-        pending.anchors, on="url", how="left"
-    )
-    adds = add_copies(described, pending.dispositions).join(
-        # Texts come last: a join holds its left side in memory, and streams its right.
-        documents.select("url", "round", "host", *TEXT_COLUMNS, F.col("main_text").alias("text")),
-        on=["url", "round"],
-    )
-    gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~lies_in(stale, "old_")).select(
-        "url",
-        F.col("old_shard").alias("shard"),
-        F.col("old_index_language").alias("index_language"),
-        F.lit(False).alias("adds"),
-    )
-    return (
-        adds.unionByName(gone, allowMissingColumns=True)
-        .repartition(work.config.index.shards + 1, "shard")
-        .sortWithinPartitions("shard", "index_language", "url", "adds")
-    )
 
 
 def _part_tasks(

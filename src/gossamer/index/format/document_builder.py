@@ -72,7 +72,7 @@ _KINDS = {
 
 
 def build_document(row: Mapping[str, Any]) -> tantivy.Document:
-    """The tantivy document of a row of `index.step._task_rows`."""
+    """The tantivy document of a row of `task_rows`."""
     return DocumentBuilder(row).build()
 
 
