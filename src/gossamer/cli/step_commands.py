@@ -148,7 +148,9 @@ def harvest(
 
     from gossamer.api.crawl import Crawl
     from gossamer.cli.step_progress import StepLines, StepProgress
+    from gossamer.engine.allocators import return_freed_memory
 
+    return_freed_memory()
     with Crawl.open(crawl) as opened:
         work = opened.work
         with StepLines(work) if as_json else StepProgress(work, Console()) as progress:
@@ -168,7 +170,9 @@ def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 
     from gossamer.api.crawl import Crawl
     from gossamer.cli.step_progress import StepProgress
+    from gossamer.engine.allocators import return_freed_memory
 
+    return_freed_memory()
     console = Console(stderr=True)  # standard output is for the report
     with Crawl.open(crawl) as opened, StepProgress(opened.work, console) as progress:
         done = opened.reparse(progress.announce)
@@ -186,8 +190,10 @@ def _step_command(name: str, text: str) -> Callable[..., None]:
 
 
 def _run_step(name: str, crawl: str, as_json: bool) -> None:
+    from gossamer.engine.allocators import return_freed_memory
     from gossamer.state.workspace import Workspace
 
+    return_freed_memory()
     work = Workspace.open(crawl)
     try:
         with work.store.lock(), work.errors():
