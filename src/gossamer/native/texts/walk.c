@@ -3,6 +3,8 @@
 
 #include "tree.h"
 
+#include <string.h>
+
 enum {
     TEXT_TAG = 2,
     TAGS = 256,          /* of HTML; others are custom elements */
@@ -28,6 +30,12 @@ typedef struct {
     bool in_link;
 } Open;
 
+/* The classes of a tag's latest element, and its marks; NULL: none yet. */
+typedef struct {
+    const TreeText *classes;
+    PyObject *marks;
+} Latest;
+
 typedef struct {
     PyObject *cursor, *root, *kinds, *plain;
     PyObject *pieces, *ends, *boxes, *linked, *links, *anchors, *found;
@@ -38,6 +46,7 @@ typedef struct {
     Py_ssize_t count, code_room;
     long box;
     bool in_link;
+    Latest latest[TAGS + 1];
 } Walk;
 
 static bool append_number(PyObject *list, long number)
@@ -48,10 +57,23 @@ static bool append_number(PyObject *list, long number)
     return is_done;
 }
 
-static bool append_new(PyObject *list, PyObject *object)
+/* Append a tuple of two or three objects, which are taken over; NULL: not made. */
+static bool append_tuple(PyObject *list, Py_ssize_t size, PyObject *one, PyObject *two,
+                         PyObject *three)
 {
-    bool is_done = object != NULL && PyList_Append(list, object) == 0;
-    Py_XDECREF(object);
+    PyObject *tuple = one && two && (size < 3 || three) ? PyTuple_New(size) : NULL;
+    if (tuple == NULL) {
+        Py_XDECREF(one);
+        Py_XDECREF(two);
+        Py_XDECREF(three);
+        return false;
+    }
+    PyTuple_SET_ITEM(tuple, 0, one);
+    PyTuple_SET_ITEM(tuple, 1, two);
+    if (size == 3)
+        PyTuple_SET_ITEM(tuple, 2, three);
+    bool is_done = PyList_Append(list, tuple) == 0;
+    Py_DECREF(tuple);
     return is_done;
 }
 
@@ -80,8 +102,9 @@ static bool add_text(Walk *walk, const TreeText *text)
         while (begin < end && Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, end - 1)))
             end--;
         if (begin < end)
-            is_done = append_new(
-                walk->linked, Py_BuildValue("(nn)", PyList_GET_SIZE(walk->ends), end - begin));
+            is_done = append_tuple(walk->linked, 2,
+                                   PyLong_FromSsize_t(PyList_GET_SIZE(walk->ends)),
+                                   PyLong_FromSsize_t(end - begin), NULL);
     }
     Py_DECREF(piece);
     return is_done;
@@ -135,31 +158,46 @@ static bool has_value(const Attribute *attribute)
     return attribute != NULL && attribute->value != NULL && attribute->value->data != NULL;
 }
 
-/* Borrowed: the marks of an element whose classes are those of an attribute, if its kind says that it
-   is plain. Otherwise NULL, also if that fails. */
-static PyObject *plain_marks(Walk *walk, const Open *open, const Attribute *attribute)
+/* The marks of elements of a kind with these classes, or None if its kind says that it is not plain;
+   NULL if that fails. */
+static PyObject *ask_marks(Walk *walk, const Open *open, const TreeText *classes)
 {
-    PyObject *classes = walk->empty;
-    if (has_value(attribute)) {
-        if (attribute->value->length > MAX_NAME_BYTES)
-            return NULL;
-        classes = text_object(attribute->value);
-    } else {
-        Py_INCREF(classes);
-    }
-    PyObject *known = PyTuple_GET_ITEM(open->plain, 2), *marks = NULL;
-    if (classes != NULL)
-        marks = PyDict_GetItemWithError(known, classes);
-    if (marks == NULL && classes != NULL && !PyErr_Occurred()) {
-        marks = PyObject_CallMethodOneArg(open->kind, name_plain_marks, classes);
+    PyObject *text = classes == NULL ? Py_NewRef(walk->empty) : text_object(classes);
+    PyObject *known = PyTuple_GET_ITEM(open->plain, 2);
+    PyObject *marks = text == NULL ? NULL : PyDict_GetItemWithError(known, text);
+    Py_XINCREF(marks);
+    if (marks == NULL && text != NULL && !PyErr_Occurred()) {
+        marks = PyObject_CallMethodOneArg(open->kind, name_plain_marks, text);
         if (PyDict_GET_SIZE(known) >= MAX_KNOWN)
             PyDict_Clear(known);
-        if (marks != NULL && PyDict_SetItem(known, classes, marks) < 0)
+        if (marks != NULL && PyDict_SetItem(known, text, marks) < 0)
             Py_CLEAR(marks);
-        Py_XDECREF(marks); /* the dictionary has it */
     }
-    Py_XDECREF(classes);
-    return marks == Py_None ? NULL : marks;
+    Py_XDECREF(text);
+    return marks;
+}
+
+static bool are_equal(const TreeText *one, const TreeText *other)
+{
+    return one == other || (one != NULL && other != NULL && one->length == other->length &&
+                            memcmp(one->data, other->data, one->length) == 0);
+}
+
+/* Borrowed: the marks of an element whose classes are those of an attribute, if it is plain. Otherwise
+   NULL, also if that fails. */
+static PyObject *plain_marks(Walk *walk, const Open *open, const Attribute *attribute)
+{
+    const TreeText *classes = has_value(attribute) ? attribute->value : NULL;
+    if (classes != NULL && classes->length > MAX_NAME_BYTES)
+        return NULL;
+    Latest *latest = &walk->latest[open->node->name];
+    if (latest->marks == NULL || !are_equal(latest->classes, classes)) {
+        PyObject *before = latest->marks;
+        latest->classes = classes;
+        latest->marks = ask_marks(walk, open, classes);
+        Py_XDECREF(before);
+    }
+    return latest->marks == Py_None ? NULL : latest->marks;
 }
 
 /* As `plain_marks`, of an element without attributes that matter besides its classes. */
@@ -209,13 +247,10 @@ static bool leads_away(const Attribute *href)
 /* An anchor that is not the number of a line. */
 static bool enter_anchor(Walk *walk, TreeNode *node, const Attribute *href)
 {
-    PyObject *target = value_object(href), *relation = value_object(find(node, known_names.rel));
-    bool is_done = target != NULL && relation != NULL &&
-                   append_new(walk->anchors, Py_BuildValue("(OOn)", target, relation,
-                                                           PyList_GET_SIZE(walk->pieces))) &&
+    bool is_done = append_tuple(walk->anchors, 3, value_object(href),
+                                value_object(find(node, known_names.rel)),
+                                PyLong_FromSsize_t(PyList_GET_SIZE(walk->pieces))) &&
                    PyObject_SetAttr(walk->found, name_alt, walk->empty) == 0;
-    Py_XDECREF(target);
-    Py_XDECREF(relation);
     if (!is_done || node->first == NULL)
         return is_done && end_anchor(walk);
     if (walk->box >= 0 && leads_away(href) && href->value->length > 0) {
@@ -449,6 +484,8 @@ PyObject *visit_nodes(PyObject *module, PyObject *const *given, Py_ssize_t count
                                        walk.closed);
     while (walk.depth > 0)
         Py_XDECREF(walk.open[--walk.depth].object);
+    for (size_t n = 0; n <= TAGS; n++)
+        Py_XDECREF(walk.latest[n].marks);
     PyMem_Free(walk.open);
     PyMem_Free(walk.is_code);
     PyObject *owned[] = {walk.found,  lines,      walk.anchors, walk.pieces,
