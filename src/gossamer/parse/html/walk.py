@@ -84,7 +84,7 @@ def visit_nodes(
             cursor.add_text(node.text_content)
             following = node.next
         else:
-            kind = kinds[min(tag, CUSTOM)]
+            kind = kinds[tag] if tag < CUSTOM else kinds[CUSTOM]
             box, in_link = cursor.box, cursor.in_link
             child = kind.enter(cursor, node)
             if child is None:
