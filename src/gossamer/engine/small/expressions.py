@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.engine.small import functions, types
+from gossamer.engine.small import functions, limits, types
 from gossamer.engine.small.aggregates import aggregate
 from gossamer.engine.small.frames import Column, Frame
 from gossamer.engine.small.keys import Groups, Order, take
@@ -179,7 +179,7 @@ class Evaluator:
         function = arguments[1].lambda_function
         flat = items.flatten()
         parents = pc.list_parent_indices(items).to_numpy()
-        inner = Evaluator(self._frame.take(self._row_places(parents)))
+        inner = Evaluator(self._frame.take(self._row_places(parents), limits.MOST_ITEMS))
         inner._variables = {
             variable: take(column(value, self.rows), parents)
             for variable, value in self._variables.items()

@@ -94,9 +94,9 @@ class Frame:
     def values(self, names: Iterable[str]) -> list[pa.Array]:
         return [self.find(name).values for name in names]
 
-    def take(self, places: np.ndarray) -> Frame:
-        """The rows at these places; -1 stands for a row of NULLs."""
-        return self._choose(partial(keys.take, places=places), check_rows(len(places)))
+    def take(self, places: np.ndarray, most: int | None = None) -> Frame:
+        """The rows at these places; -1 stands for a row of NULLs. `most`: as of `check_rows`."""
+        return self._choose(partial(keys.take, places=places), check_rows(len(places), most))
 
     def filter(self, mask: pa.Array) -> Frame:
         """The rows where the mask is true, not NULL."""

@@ -194,7 +194,7 @@ class DocumentBuilder:
         address = _address(self._row["url"])
         add_text("address", plain_words(address))
         if texts.anchors:
-            self._add_words("anchors", ("\n".join(map(normalize_composed, texts.anchors)),))
+            self._add_words("anchors", (normalize_composed("\n".join(texts.anchors)),))
         names = skip_known((*self._names, texts.description), self._lines)
         written = (*names, self._main_text, address)
         parts = [normalize_composed(part) for part in written]

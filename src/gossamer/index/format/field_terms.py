@@ -7,6 +7,7 @@ of a word that was met before takes 0.03. The terms are those that the filters m
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from tantivy import TextAnalyzerBuilder, Tokenizer
@@ -74,28 +75,20 @@ class FieldTerms:
         return self._make(self._analyzer.exact_form.analyzer.analyze, words, "")
 
     def _make(self, analyze: Callable[[str], list[str]], words: list[str], gap: str) -> list[str]:
-        """What an analyzer makes of each word; many that are one token each are made at once."""
-        is_single = self._is_single
-        singles = [word for word in words if is_single(word)]
-        whole = " ".join(singles)
+        """What an analyzer makes of each word. Only words of letters and digits are one token."""
+        if self._analyzer.splits_unspaced or all(map(str.isalnum, words)):
+            return self._each(analyze, words, gap)
+        tokens = [[word] if word.isalnum() else self._tokenize(word) for word in words]
+        made = iter(self._each(analyze, list(chain.from_iterable(tokens)), gap))
+        return [" ".join(islice(made, len(each))) for each in tokens]
+
+    def _each(self, analyze: Callable[[str], list[str]], tokens: list[str], gap: str) -> list[str]:
+        """What an analyzer makes of each token; it takes less for many at once."""
+        whole = " ".join(tokens)
         found = analyze(whole)
-        if len(found) != len(singles) or not self._are_tokens(singles, whole):
-            return [self._one(analyze, word, gap) for word in words]
-        if len(singles) == len(words):
+        if len(found) == len(tokens) and (whole.isascii() or self._tokenize(whole) == tokens):
             return found
-        known = iter(found)
-        return [next(known) if is_single(word) else self._one(analyze, word, gap) for word in words]
-
-    def _is_single(self, word: str) -> bool:
-        return self._analyzer.splits_unspaced or word.isalnum()
-
-    def _are_tokens(self, words: list[str], whole: str) -> bool:
-        """Whether the tokenizer, too, takes each of these words for one; in ASCII it does."""
-        return whole.isascii() or self._tokenize(whole) == words
-
-    def _one(self, analyze: Callable[[str], list[str]], word: str, gap: str) -> str:
-        tokens = self._tokenize(word)
-        return " ".join([" ".join(analyze(token)) or gap for token in tokens])
+        return [" ".join(analyze(token)) or gap for token in tokens]
 
 
 def _values_of(terms: str) -> Sequence[str]:
