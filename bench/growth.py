@@ -30,14 +30,19 @@ PAGES_PER_HOST = 60
 HEADER = "   pages  requests   wall s    CPU s  CPU ms/page       MB"
 
 
-def measure(pages: int, page_bytes: int) -> float:
-    """Crawl a web. Return the CPU ms per page."""
-    web = Web(
+def web_of(pages: int, page_bytes: int) -> Web:
+    """A web of about so many pages."""
+    return Web(
         hosts=max(2, pages // PAGES_PER_HOST),
         pages_per_host=PAGES_PER_HOST,
         page_bytes=page_bytes,
         mix=Mix.plain(),
     )
+
+
+def measure(pages: int, page_bytes: int) -> float:
+    """Crawl a web. Return the CPU ms per page."""
+    web = web_of(pages, page_bytes)
     with tempfile.TemporaryDirectory(prefix="growth-") as crawl:
         with FakeWeb(web, log_path="/dev/null") as fake:
             Path(crawl, "gossamer.toml").write_text(local_settings(fake.address, OWN))
