@@ -115,8 +115,9 @@ def main() -> None:
     for begin in range(0, len(seen), size):
         print(row(seen[max(begin - 1, 0) : begin + size]))
     print(f"all:\n{row(seen)}")
-    rate = seen[-1].pages / seen[-1].at_s
-    report(f"{rate:.0f} searchable pages a second, {1000 * seen[-1].cpu_s / seen[-1].pages:.1f} ms")
+    last = seen[-1]
+    each_ms = 1000 * last.cpu_s / max(last.pages, 1)
+    report(f"{last.pages / last.at_s:.0f} searchable pages a second, {each_ms:.1f} CPU ms for each")
 
 
 if __name__ == "__main__":
