@@ -6,9 +6,9 @@ The documents are those of corpus.py, in two shards, and with 50,000 or more als
 bare loop has one process for each of these, like the step: use two cores.
 
   bare   the lower bound. Each process holds the documents of a shard in memory, as the fields and
-         values of our index. The loop makes a tantivy.Document of each (from_dict), adds it to a
-         writer with one thread, and commits at the end. Schema, tokenizers (folding, stemming),
-         order and the writer's memory are the same as in the step
+         values of our index, whose texts are terms already (folded and stemmed). The loop makes a
+         tantivy.Document of each (from_dict), adds it to a writer with one thread, and commits at
+         the end. Schema, order and the writer's memory are the same as in the step
   tasks  the tasks of the step (parts.build): they read rows from Parquet, turn them into fields
          (texts, keys, the stored document), add these, commit, and list the files
   step   the whole step including its commit: selection of documents, changes, joins, a sort

@@ -45,6 +45,7 @@ from gossamer.api.crawl import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.index.format import schema
+from gossamer.index.format.analysis import analyzer_for
 from gossamer.index.format.stored_document import read_stored_document
 from gossamer.search.searcher import Searcher
 
@@ -158,6 +159,8 @@ def tantivy_alone(work: Workspace) -> Callable[[str], int]:
     """Return a search as in tantivy's documentation: all words in title or text, ten hits."""
     folders = [Path(path).parent for path in work.paths("index") if path.endswith(schema.META)]
     indexes = [schema.open_index(folder) for folder in folders]
+    for folder, each in zip(folders, indexes, strict=True):  # which take terms apart only
+        each.register_tokenizer("terms", analyzer_for(folder.name).terms.analyzer)
     searchers = [index.searcher() for index in indexes]
 
     def search(query: str) -> int:
