@@ -299,17 +299,17 @@ static PyObject *join_words(const TermTable *table, const uint32_t *different, u
 /* Look up all words, and have the terms of new ones made; false with an exception. */
 static bool look_up(TermTable *table, Call *call, PyObject *make)
 {
+    PyObject *new = PyList_New(0), *made = NULL; /* first: a search for cycles may let others run */
+    if (new == NULL)
+        return false;
     if (table->count >= table->most || table->used >= BYTES_PER_WORD * (size_t)table->most)
         clear(table);
-    if (!has_slot(table)) {
+    bool is_done = has_slot(table);
+    if (!is_done)
         PyErr_NoMemory();
-        return false;
-    }
     call->words = call->differ = 0;
     call->clears = table->clears;
     table->calls++;
-    PyObject *new = PyList_New(0), *made = NULL;
-    bool is_done = new != NULL;
     for (Py_ssize_t n = 0; is_done && n < call->texts; n++) {
         is_done = find_words(table, call, call->begins[n], call->begins[n + 1], new);
         call->ends[n] = call->words;
@@ -325,20 +325,18 @@ static bool look_up(TermTable *table, Call *call, PyObject *make)
     return is_done;
 }
 
-/* The terms of each text, and the different words of all. */
-static PyObject *results_of(const TermTable *table, const Call *call)
+/* The terms of each text, which are put into `written`, and the different words of all. */
+static PyObject *results_of(const TermTable *table, const Call *call, PyObject *written)
 {
-    PyObject *written = PyList_New(call->texts);
-    for (Py_ssize_t n = 0, begin = 0; written != NULL && n < call->texts; begin = call->ends[n++]) {
+    bool is_done = true;
+    for (Py_ssize_t n = 0, begin = 0; is_done && n < call->texts; begin = call->ends[n++]) {
         PyObject *terms = join_terms(table, call->found + begin, call->ends[n] - begin);
-        if (terms == NULL)
-            Py_CLEAR(written);
-        else
+        is_done = terms != NULL;
+        if (is_done)
             PyList_SET_ITEM(written, n, terms);
     }
-    PyObject *words = written ? join_words(table, call->different, call->differ) : NULL;
+    PyObject *words = is_done ? join_words(table, call->different, call->differ) : NULL;
     PyObject *results = words ? PyTuple_Pack(2, written, words) : NULL;
-    Py_XDECREF(written);
     Py_XDECREF(words);
     return results;
 }
@@ -397,10 +395,10 @@ static PyObject *write_texts(PyObject *self, PyObject *const *given, Py_ssize_t 
     uint32_t *numbers = PyMem_Malloc((3 * most_words + 2 * (size_t)texts + 1) * sizeof *numbers);
     char *text = PyMem_Malloc((size_t)size + CHUNK);
     Call call = {.text = text, .texts = texts};
-    PyObject *results = NULL;
+    PyObject *results = NULL, *written = PyList_New(texts); /* now, as in `look_up` */
     if (numbers == NULL || text == NULL)
         PyErr_NoMemory();
-    else {
+    else if (written != NULL) {
         call.found = numbers;
         call.different = call.found + most_words;
         call.asked = call.different + most_words;
@@ -411,8 +409,9 @@ static PyObject *write_texts(PyObject *self, PyObject *const *given, Py_ssize_t 
             is_done = is_done && look_up((TermTable *)self, &call, given[1]);
         while (is_done && call.clears != ((TermTable *)self)->clears); /* by another thread */
         if (is_done)
-            results = results_of((TermTable *)self, &call);
+            results = results_of((TermTable *)self, &call, written);
     }
+    Py_XDECREF(written);
     PyMem_Free(text);
     PyMem_Free(numbers);
     return results;
