@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 from typer.testing import CliRunner
 
 from gossamer import Crawl
@@ -27,3 +28,20 @@ def test_a_step_commits_prints_its_report_and_collects_garbage(tmp_path: Path) -
     assert not garbage.exists()
     with Crawl.open(str(tmp_path)) as crawl:
         assert crawl.work.round == 1
+
+
+@pytest.mark.parametrize("command", ["index", "harvest", "reparse"])
+def test_commands_return_freed_memory_before_they_begin(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """glibc's arenas are limited only before there are threads."""
+
+    class Asked(Exception):
+        pass
+
+    def ask() -> None:
+        raise Asked
+
+    monkeypatch.setattr("gossamer.engine.allocators.return_freed_memory", ask)
+    ended = CliRunner().invoke(app, [command, str(tmp_path)])  # there is no crawl
+    assert isinstance(ended.exception, Asked)
