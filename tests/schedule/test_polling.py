@@ -27,6 +27,8 @@ DAY_MS = 86_400_000
 BEGAN_MS = 100 * DAY_MS
 NOW_MS = BEGAN_MS + DAY_MS
 A = "http://a.example/"
+FAR = 2
+"""The depth of a feed that no seed announces."""
 LISTED = {
     "status": "fetched",
     "outcome": "ok",
@@ -123,7 +125,8 @@ def test_only_the_last_finds_count(site: Site) -> Story:
 def test_a_feed_that_lists_nothing_new_is_asked_ever_more_rarely(
     site: Site, silent_hours: int
 ) -> Story:
-    found = (yield visited(site, 0, finding_days=(silent_hours - 1) / 24))[site.url()]
+    feed = visited(site, 0, finding_days=(silent_hours - 1) / 24, depth=FAR)
+    found = (yield feed)[site.url()]
     assert wait_s(found) == pytest.approx(2 * math.log(2) * silent_hours * HOUR_S, rel=0.02)
 
 
@@ -189,8 +192,15 @@ def test_an_answer_without_a_body_gives_no_dates(site: Site) -> Story:
 @shared.story
 @pytest.mark.parametrize(("finds", "days", "seconds"), [(500, 0.0, 10), (0, 9_999.0, 30 * 86_400)])
 def test_waits_have_bounds(site: Site, finds: int, days: float, seconds: float) -> Story:
-    found = (yield visited(site, finds, finding_days=days))[site.url()]
+    found = (yield visited(site, finds, finding_days=days, depth=FAR))[site.url()]
     assert wait_s(found) == seconds
+
+
+@shared.story
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_silent_feed_of_a_seed_is_asked_each_hour(site: Site, depth: int) -> Story:
+    found = (yield visited(site, 0, finding_days=9_999.0, depth=depth))[site.url()]
+    assert wait_s(found) == HOUR_S
 
 
 @calmer.story

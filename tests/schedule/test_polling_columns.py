@@ -34,6 +34,7 @@ TYPES: dict[str, pa.DataType] = {
     **dict.fromkeys(("found", "found_dates", "dated_ms", "stored_ms", "found_ms"), pa.int64()),
     **dict.fromkeys(("fetched_ms", "next_fetch_ms", "interval_s", "r_away_ms"), pa.int64()),
     **dict.fromkeys(("tries", "failures", "o_retry_wait_s", "r_retry_after_s"), pa.int64()),
+    "depth": pa.int64(),
 }
 
 
@@ -109,6 +110,23 @@ def test_listings_and_hubs_have_rhythms(engine: Engine) -> None:
     none_yet = (math.log(2) * DAY_S / listing_polls.PRIOR_FINDS) + 60
     expected = [half_s, half_s, None, None, 60, 3_600, none_yet, 30, 300, USUAL_S, DAY_S, half_s]
     assert found == [each and pytest.approx(each) for each in expected]
+
+
+def test_feeds_that_seeds_announce_are_never_left_alone_for_long(engine: Engine) -> None:
+    feed: Row = {"kind": "feed", "finds": 1.0, "finding_days": 30.0, "date_rate": 0.0}
+    often: Row = feed | {"finding_days": 1e-9}
+    by_rhythm_s = math.log(2) * DAY_S * 30
+    pages = [feed | {"depth": depth} for depth in (0, 1, 2, None)]
+    pages += [feed | {"depth": 0, "kind": kind} for kind in ("sitemap", "page")]
+    pages += [often | {"depth": 1}]
+    waits = values(engine, listing_polls.wait_s(UpdateConfig()), *pages)
+    assert waits == [pytest.approx(s) for s in (3_600, 3_600, *[by_rhythm_s] * 4, 10)]
+    soon = UpdateConfig(feed_longest_interval_s=20)
+    assert values(engine, listing_polls.wait_s(soon), *pages)[:3] == [20, 20, by_rhythm_s]
+    less = UpdateConfig(feed_longest_interval_s=20, feed_interval_s=60)
+    assert values(engine, listing_polls.wait_s(less), *pages)[:2] == [60, 60]
+    daily = UpdateConfig(interval_days=0.001)
+    assert values(engine, listing_polls.wait_s(daily), *pages)[:1] == [pytest.approx(86.4)]
 
 
 def test_without_an_interval_of_feeds_there_are_no_rhythms(engine: Engine) -> None:
