@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from functools import cache
+from functools import cache, lru_cache
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,10 +46,13 @@ IDEOGRAPHS = range(0x20000, 0x2FA20)
 """The only words beyond Unicode's first plane."""
 NGRAM_BYTES = 6
 MAX_TEXT_BYTES = 4096
+KNOWN = 1 << 14
+"""Words, and as many n-grams, that are remembered without a compiler: texts repeat their own."""
 MODEL = Path(__file__).with_name("ngrams.bin")
 
 _ZEROS = bytes(array("q").itemsize * len(LANGUAGES))
 _WORD = re.compile(rb"[\x02]|\x01+(?:\x03\x01+)*")
+_SPAN = re.Match[bytes].span
 
 
 def score_languages(text: str) -> tuple[array[int], int]:
@@ -86,9 +89,23 @@ def _add_ngram_scores(
         raise ValueError("arrays of no model")
     if len(text) > MAX_TEXT_BYTES:
         raise ValueError("a text that is too long")
-    ngrams = {ngram for word in _words(text, kinds) for ngram in _ngrams(word)}
-    for ngram in ngrams:
-        key = _hash_of(ngram)
+    scores = _scores_of(starts, rows, len(sums))
+    ngrams = frozenset[bytes]().union(*map(_ngrams, _words(text, kinds)))
+    packed = sum(map(scores.__getitem__, ngrams))
+    for language, score in enumerate(array("I", packed.to_bytes(4 * len(sums), "little"))):
+        sums[language] += score
+    return len(ngrams)
+
+
+class _Scores(dict[bytes, int]):
+    """The scores of n-grams that a process met, with 32 bits for each language."""
+
+    def __init__(self, starts: Sequence[int], rows: Sequence[int], languages: int) -> None:
+        self.model = starts, rows, languages
+
+    def __missing__(self, ngram: bytes) -> int:
+        starts, rows, languages = self.model
+        key, packed = _hash_of(ngram), 0
         begin, end = starts[key >> 16], starts[(key >> 16) + 1]
         if not begin <= end <= len(rows):
             raise ValueError("arrays of no model")
@@ -97,13 +114,30 @@ def _add_ngram_scores(
             row = rows[place]
             if row >> 16 != wanted:
                 break
-            if row >> 8 & 0xFF >= len(sums):
+            if row >> 8 & 0xFF >= languages:
                 raise ValueError("arrays of no model")
-            sums[row >> 8 & 0xFF] += row & 0xFF
-    return len(ngrams)
+            packed += (row & 0xFF) << 32 * (row >> 8 & 0xFF)
+        if len(self) >= KNOWN:
+            self.clear()
+        self[ngram] = packed
+        return packed
+
+
+_LAST = [_Scores((), (), 0)]
+
+
+def _scores_of(starts: Sequence[int], rows: Sequence[int], languages: int) -> _Scores:
+    """Those of a model; there is hardly ever another one than before."""
+    model = starts, rows, languages
+    if any(one is not other for one, other in zip(_LAST[0].model, model, strict=True)):
+        _LAST[0] = _Scores(*model)
+    return _LAST[0]
 
 
 def _words(text: bytes, kinds: Sequence[int]) -> Iterator[bytes]:
+    if text.isascii():
+        marks = text.translate(bytes(kinds[:256]))
+        return (text[begin:end] for begin, end in map(_SPAN, _WORD.finditer(marks)))
     decoded = text.decode("utf-8", "replace")
     marks = bytes(
         [
@@ -111,18 +145,19 @@ def _words(text: bytes, kinds: Sequence[int]) -> Iterator[bytes]:
             for code in map(ord, decoded)
         ]
     )
-    for match in _WORD.finditer(marks):
-        yield decoded[match.start() : match.end()].encode()
+    return (decoded[begin:end].encode() for begin, end in map(_SPAN, _WORD.finditer(marks)))
 
 
-def _ngrams(word: bytes) -> Iterator[bytes]:
+@lru_cache(KNOWN)
+def _ngrams(word: bytes) -> tuple[bytes, ...]:
     if len(word) <= NGRAM_BYTES:
-        yield b" %b " % word
-        return
-    yield b" " + word[:NGRAM_BYTES]
-    for at in range(NGRAM_BYTES, len(word) - NGRAM_BYTES, NGRAM_BYTES):
-        yield word[at : at + NGRAM_BYTES]
-    yield word[-NGRAM_BYTES:] + b" "
+        return (b" %b " % word,)
+    inner = range(NGRAM_BYTES, len(word) - NGRAM_BYTES, NGRAM_BYTES)
+    return (
+        b" " + word[:NGRAM_BYTES],
+        *(word[at : at + NGRAM_BYTES] for at in inner),
+        word[-NGRAM_BYTES:] + b" ",
+    )
 
 
 def _hash_of(ngram: bytes) -> int:
