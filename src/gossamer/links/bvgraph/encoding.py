@@ -7,7 +7,10 @@ are all in γ, up to the residuals, which are in ζ.
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
+import re
+from functools import cache
+from itertools import pairwise
+from operator import lt, sub
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_CODE_BITS = 256
 """More bits than an outdegree and a reference take."""
+
+_RUN = re.compile(rb"\x00+|\x01+")
 
 
 def encode_rows(
@@ -80,16 +85,18 @@ def fill_words(
     check_shape(window, min_interval, zeta)
     if len(starts) != len(ends) + 1 or not _are_rows(starts, targets):
         raise ValueError("fill_words: rows that do not ascend in their array")
+    listed = [*targets]
     for n in range(row_number, len(ends)):
-        row = targets[starts[n] : starts[n + 1]]
+        row = listed[starts[n] : starts[n + 1]]
+        ours = {*row}
         best, chosen = _Described([], first + n, row, min_interval), 0
         bits = 1 + best.count_bits(zeta)
         for distance in range(1, min(window, n) + 1 if len(row) else 0):
             other = n - distance
-            reference = targets[starts[other] : starts[other + 1]]
+            reference = listed[starts[other] : starts[other + 1]]
             if chains[other] >= max_references or not len(reference):
                 continue
-            blocks, extras = _list_blocks(row, reference)
+            blocks, extras = _list_blocks(ours, reference)
             if len(extras) == len(row):  # nothing is copied, and the same bits follow
                 continue
             tried = _Described(blocks, first + n, extras, min_interval)
@@ -108,9 +115,8 @@ def fill_words(
 
 def _are_rows(starts: Numbers, targets: Numbers) -> bool:
     return are_starts(starts, len(targets)) and all(
-        before < target
+        all(map(lt, [-1, *targets[begin:end]], targets[begin:end]))
         for begin, end in pairwise(starts)
-        for before, target in pairwise([-1, *targets[begin:end]])
     )
 
 
@@ -118,11 +124,10 @@ class _Described:
     """The numbers that describe a row, after its blocks."""
 
     def __init__(
-        self, blocks: Iterable[int], node: int, extras: Iterable[int], min_interval: int
+        self, blocks: Iterable[int], node: int, extras: list[int], min_interval: int
     ) -> None:
         """`extras`: what is not copied."""
         self._in_gamma = [*blocks]
-        extras = [*extras]
         if extras and min_interval:
             intervals, extras = _list_intervals(node, extras, min_interval)
             self._in_gamma += intervals
@@ -130,7 +135,8 @@ class _Described:
         self._in_zeta = [natural(extras[0] - node), *gaps] if extras else []
 
     def count_bits(self, zeta: int) -> int:
-        in_zeta = sum(zeta_bits(value, zeta) for value in self._in_zeta)
+        lengths = _zeta_lengths(zeta)
+        in_zeta = sum([lengths[(value + 1).bit_length()] for value in self._in_zeta])
         return sum(map(gamma_bits, self._in_gamma)) + in_zeta
 
     def write(self, words: Words, at: int, zeta: int) -> int:
@@ -141,29 +147,33 @@ class _Described:
         return at
 
 
-def _list_blocks(row: Numbers, reference: Numbers) -> tuple[list[int], list[int]]:
-    """The number of blocks and their lengths, and what is not copied."""
-    ours, theirs = set(row), set(reference)
-    runs = [len([*run]) for _, run in groupby(reference, ours.__contains__)]
+@cache
+def _zeta_lengths(zeta: int) -> list[int]:
+    """The bits of ζ codes, by the number of bits of what is coded plus 1."""
+    return [0, *(zeta_bits((1 << bits) - 1, zeta) for bits in range(WORD_BITS))]
+
+
+def _list_blocks(ours: set[int], reference: list[int]) -> tuple[list[int], list[int]]:
+    """The number of blocks and their lengths, and what is not copied of a row."""
+    runs = [len(run) for run in _RUN.findall(bytes(map(ours.__contains__, reference)))]
     written = runs[:-1] if reference[0] in ours else [0, *runs[:-1]]
     blocks = [len(written), *written[:1], *(run - 1 for run in written[1:])]
-    return blocks, [target for target in row if target not in theirs]
+    return blocks, sorted(ours.difference(reference))
 
 
 def _list_intervals(node: int, extras: list[int], min_interval: int) -> tuple[list[int], list[int]]:
     """The number of intervals with the numbers that describe them, and the residuals."""
     intervals: list[int] = []
     residuals: list[int] = []
-    before = 0
-    for _, run in groupby(enumerate(extras), lambda placed: placed[1] - placed[0]):
-        consecutive = [target for _, target in run]
-        if len(consecutive) >= min_interval:
-            first = consecutive[0]
-            intervals += (
-                first - before - 1 if intervals else natural(first - node),
-                len(consecutive) - min_interval,
-            )
-            before = consecutive[-1] + 1
-        else:
-            residuals += consecutive
-    return [len(intervals) // 2, *intervals], residuals
+    before = done = 0
+    follows = bytes(map((1).__eq__, map(sub, extras[1:], extras))) + b"\0"
+    for run in re.finditer(rb"\x01{%d,}\x00" % (min_interval - 1), follows):
+        begin, end = run.span()
+        first = extras[begin]
+        intervals += (
+            first - before - 1 if intervals else natural(first - node),
+            end - begin - min_interval,
+        )
+        residuals += extras[done:begin]
+        before, done = extras[end - 1] + 1, end
+    return [len(intervals) // 2, *intervals], residuals + extras[done:]

@@ -6,9 +6,7 @@ order of the numbers of nodes, so arcs are sorted by counting.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +16,7 @@ from gossamer.links.graph.arc_rows import number_rows
 from gossamer.native import are_places, are_starts, native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -83,11 +81,11 @@ def fill_rows_of_arcs(sources: Indices, targets: Indices, starts: Numbers, rows:
     nodes = len(starts) - 1
     if not are_places(sources, nodes) or not are_places(targets, nodes):
         raise ValueError("fill_rows_of_arcs: a node that does not exist")
-    arcs = sorted(set(zip(sources, targets, strict=True)))
-    _count_into_starts((source for source, _ in arcs), starts)
-    for at, (_, target) in enumerate(arcs):
-        rows[at] = target
-    return len(arcs)
+    arcs = np.sort(np.asarray(sources, np.int64) * nodes + np.asarray(targets))
+    arcs = arcs[np.diff(arcs, prepend=-1) > 0]  # np.unique takes ten times as long
+    np.asarray(starts)[:] = np.searchsorted(arcs, np.arange(nodes + 1) * nodes)
+    np.asarray(rows)[: arcs.size] = arcs % max(nodes, 1)
+    return arcs.size
 
 
 def transpose_arcs(starts: Numbers, targets: Indices) -> tuple[Numbers, Indices]:
@@ -103,17 +101,7 @@ def fill_transposed(starts: Numbers, targets: Indices, begins: Numbers, sources:
     nodes = len(starts) - 1
     if not are_starts(starts, len(targets)) or not are_places(targets, nodes):
         raise ValueError("fill_transposed: rows that are not inside their arrays")
-    _count_into_starts(targets, begins)
-    places = [*begins]
-    for node, (begin, end) in enumerate(pairwise(starts)):
-        for target in targets[begin:end]:
-            sources[places[target]] = node
-            places[target] += 1
-
-
-def _count_into_starts(ends: Iterable[int], starts: Numbers) -> None:
-    """Write where the rows of nodes begin that have an arc for each time they are in `ends`."""
-    counts = Counter(ends)
-    starts[0] = 0
-    for node in range(len(starts) - 1):
-        starts[node + 1] = starts[node] + counts[node]
+    counts = np.bincount(np.asarray(targets), minlength=nodes)
+    np.asarray(begins)[:] = np.append(0, counts.cumsum())
+    nodes_of_arcs = np.repeat(np.arange(nodes), np.diff(starts))
+    np.asarray(sources)[:] = nodes_of_arcs[np.argsort(targets, kind="stable")]

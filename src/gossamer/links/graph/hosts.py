@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,13 +77,16 @@ def fill_host_arcs(
     """Write the arcs between hosts, sorted; return their number."""
     if not are_starts(starts, len(targets)) or not are_places(targets, first_pages[-1]):
         raise ValueError("fill_host_arcs: a node that does not exist")
-    counts = Counter[tuple[int, int]]()
-    for page, (begin, end) in enumerate(pairwise(starts), first):
-        ours = bisect_right(first_pages, page) - 1
-        counts.update(
-            (ours, bisect_right(first_pages, target) - 1) for target in targets[begin:end]
-        )
-    between = sorted(arc for arc in counts if arc[0] != arc[1])
-    for at, arc in enumerate(between):
-        (sources[at], ends[at]), links[at] = arc, counts[arc]
-    return len(between)
+    begin, end = starts[0], starts[-1]
+    pages = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+    ours, theirs = (
+        np.searchsorted(first_pages, each, "right") - 1
+        for each in (pages, np.asarray(targets)[begin:end])
+    )
+    arcs, counts = np.unique(ours * len(first_pages) + theirs, return_counts=True)
+    found = np.array((*np.divmod(arcs, len(first_pages)), counts))
+    between = found[:, found[0] != found[1]]
+    size = between.shape[1]
+    for written, each in zip((sources, ends, links), between, strict=True):
+        np.asarray(written)[:size] = each
+    return int(size)
