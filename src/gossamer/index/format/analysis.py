@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from itertools import islice, pairwise
+from itertools import filterfalse, islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
@@ -326,7 +326,7 @@ class Analyzer:
 @native_text
 def words_beyond_ascii(words: str) -> list[str]:
     """Those of some words, with a space between each, that have a character beyond ASCII."""
-    return [word for word in words.split(" ") if not word.isascii()]
+    return [*filterfalse(str.isascii, words.split(" "))]
 
 
 def index_language_of(language: str | None) -> str:

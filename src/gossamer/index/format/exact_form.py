@@ -35,12 +35,13 @@ from __future__ import annotations
 import re
 import secrets
 import string
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gossamer.index.format.analysis import HUMP, camel_parts
+from gossamer.index.format.term_table import SMALL_WORDS
 from gossamer.index.format.unspaced import SPLIT, split_runs, words_of
 from gossamer.native import native
 
@@ -66,7 +67,6 @@ _END = re.compile(r"[+#](?:(?<=[A-Za-z0-9]\+)\+|(?<=[A-Za-z0-9]#))")
 _RAISED = re.compile(r"[~^](?<=[^\W_][~^])[0-9]+(?!\w)")
 _NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W_]+")
-_RAW_WORD = re.compile(rb"[0-9a-z\x80-\xff]+")
 
 MAX_PIECES = 50_000
 """Different pieces of a page that are marked; further ones are left out."""
@@ -145,7 +145,7 @@ def _write_words(text: bytes, key: int, words: NDArray[np.uint8]) -> int:  # noq
     """Write the different words of a text, with spaces between; return how many bytes they have."""
     if len(words) < len(text):
         raise ValueError("more than there is room for")
-    found = b" ".join(dict.fromkeys(_RAW_WORD.findall(bytes(text).lower())))
+    found = b" ".join(dict.fromkeys(bytes(text).translate(SMALL_WORDS).split()))
     words[: len(found)] = found
     return len(found)
 
@@ -196,36 +196,35 @@ def _write_pieces(
     if len(kinds) != SECTIONS - 1 or len(sizes) != SECTIONS or len(found) != SECTIONS * len(text):
         raise ValueError("arrays of other sizes")
     raw = bytes(text)
-    pieces: dict[bytes, int] = {}
-    for begin, end, marks in _marked_spans(raw, first, second, third, is_space):
-        pieces[raw[begin:end]] = marks
+    pieces = _marked_pieces(raw, first, second, third, is_space)
     code, *others = (
         [piece for piece, marks in islice(pieces.items(), most) if marks & wanted]
         for wanted in kinds
     )
-    in_ascii = [piece for piece in code if piece.isascii()]
-    other_code = [piece for piece in code if not piece.isascii()]
+    in_ascii = [*filter(bytes.isascii, code)]
+    other_code = [*filterfalse(bytes.isascii, code)]
     for section, listed in enumerate((in_ascii, other_code, *others)):
         joined, start = b"\n".join(listed), section * len(raw)
         found[start : start + len(joined)] = joined
         sizes[section] = len(joined)
 
 
-def _marked_spans(raw: bytes, *tables: bytes) -> Iterator[tuple[int, int, int]]:
-    """Start and end of each piece that has pairs, and their kinds."""
+def _marked_pieces(raw: bytes, *tables: bytes) -> dict[bytes, int]:
+    """The different pieces that have pairs, and the kinds of these."""
     codes = np.frombuffer(raw, np.uint8)
     first, second, third, spaces = (np.frombuffer(table, np.uint8)[codes] for table in tables)
     pairs = first[:-1] & second[1:]
     pairs[:-1] &= third[2:]
     (ends,) = spaces.nonzero()
-    if len(pairs):
-        pairs[ends[:-1]] = 0
-        starts = np.concatenate(((0,), ends[:-1] + 1))
-        marks = np.bitwise_or.reduceat(np.append(pairs, np.uint8(0)), starts)
-        (places,) = marks.nonzero()
-        for found in zip(starts[places], ends[places], marks[places], strict=True):
-            start, end, kinds = map(int, found)
-            yield start, end, kinds
+    if not len(pairs):
+        return {}
+    pairs[ends[:-1]] = 0
+    starts = np.concatenate(((0,), ends[:-1] + 1))
+    marks = np.bitwise_or.reduceat(np.append(pairs, np.uint8(0)), starts)
+    (places,) = marks.nonzero()
+    spans = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
+    pieces = [raw[start:end] for start, end in spans]
+    return dict(zip(pieces, marks[places].tolist(), strict=True))
 
 
 def code_in(pieces: str) -> str:

@@ -62,7 +62,8 @@ def has_groups(text: str) -> bool:
 @native_text
 def hyphened_words(text: str) -> list[str]:
     """The joined forms of the words with hyphens in a text."""
-    return [first + second for first, second in _HYPHENED.findall(text)]
+    lines = [line for line in text.split("\n") if "-" in line]
+    return [first + second for first, second in _HYPHENED.findall("\n".join(lines))]
 
 
 def joined_spans(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

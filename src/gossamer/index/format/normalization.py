@@ -100,6 +100,8 @@ _FOUND = re.compile(
 )
 """A character that may be replaced. The class comes first, and has one range beyond the BMP: a
 search for others takes six times as long."""
+_NEIGHBOURS = re.compile(f"[{_JOINED}\u00b7\u0e40]")
+"""Characters of which one is beside each of ASCII that may be replaced."""
 
 _ASCII = bytes(range(0x80))
 
@@ -248,6 +250,10 @@ def translate(text: str, table: Mapping[int, str]) -> str:
 @native_text
 def special_characters(text: str, classes: bytes) -> str:  # noqa: ARG001  # of the function in C
     """The different characters of a text that may be replaced where they stand."""
+    beyond = text.encode(errors="surrogatepass").translate(None, _ASCII)
+    found = beyond.decode(errors="surrogatepass")
+    if not _NEIGHBOURS.search(found):
+        text = found  # the rest cannot be found
     return "".join(dict.fromkeys(_FOUND.findall(text)))
 
 
@@ -257,8 +263,8 @@ def marked_characters(text: str, marks: bytes) -> str:
 
     In a Chinese text they are a few of some hundred, of each of which Python would make an object.
     """
-    marked = (char for char in text if ord(char) >= len(marks) or marks[ord(char)])
-    return "".join(dict.fromkeys(marked))
+    different = dict.fromkeys(text)
+    return "".join([char for char in different if ord(char) >= len(marks) or marks[ord(char)]])
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,11 @@ from gossamer.native import native_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_WORD = re.compile(rb"[0-9a-z\x80-\xff]+")
+SMALL_WORDS = bytes(
+    byte if not (char := chr(byte)).isascii() or char.isalnum() else ord(" ")
+    for byte in bytes(range(256)).lower()
+)
+"""By byte: itself, a small letter, or a space between words."""
 
 
 @native_text
@@ -36,7 +39,7 @@ class TermTable:
         if len(self._terms) >= self._most:
             self._terms = {}
         known = self._terms
-        words = [_WORD.findall(text.encode().lower()) for text in texts]
+        words = [text.encode().translate(SMALL_WORDS).split() for text in texts]
         different = dict.fromkeys(chain.from_iterable(words))
         if new := [word for word in different if word not in known]:
             known.update(zip(new, make([word.decode() for word in new]), strict=True))
