@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +14,7 @@ from typer import rich_utils
 from typer.testing import CliRunner
 
 from gossamer import __version__
-from gossamer.cli import app
+from gossamer.cli import BLAS_THREADS, app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,22 @@ def test_none_of_the_heavy_libraries_is_imported(
     )
     assert says in ended.stdout
     assert ended.stderr.strip() == "[]"
+
+
+@pytest.mark.server
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted by proc(5)")
+def test_numpy_starts_no_threads_in_a_command() -> None:
+    program = (
+        "import os, sys; sys.argv[1:] = ['--version']\n"
+        "from gossamer.cli import main\n"
+        "try: main()\n"
+        "finally: import numpy; print(len(os.listdir('/proc/self/task')), file=sys.stderr)"
+    )
+    kept = {name: each for name, each in os.environ.items() if name != BLAS_THREADS}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=kept, capture_output=True, text=True, check=True
+    )
+    assert ended.stderr == "1\n"
 
 
 @pytest.mark.server

@@ -46,6 +46,9 @@ from gossamer.errors import GossamerError, Stopped
 from gossamer.storage.file_modes import OWNER_ONLY
 
 PIPE_CLOSED = 141
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+"""Limits the threads of numpy's linear algebra, which no command needs. Each of them keeps a core
+busy for 40 ms when numpy is imported, before it first sleeps."""
 
 app = typer.Typer(
     name="gossamer",
@@ -102,6 +105,7 @@ def main(handed: object = None) -> None:
     """Run the console script. `handed`: an object for the command, in its typer.Context."""
     open_standard_descriptors()
     os.umask(OWNER_ONLY)
+    os.environ.setdefault(BLAS_THREADS, "1")
     code = _run(handed)
     gc.freeze()  # or the interpreter searches all modules for cycles before it ends
     sys.exit(code)
