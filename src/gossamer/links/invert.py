@@ -111,12 +111,13 @@ def _placed_links(links: DataFrame, hosts: DataFrame) -> DataFrame:
         .withColumn("is_own", F.col("host") == host_column(F.col("dst")))
     )
     # All in one order: a window per page and domain would have as many partitions as links.
-    numbered = standing.select(
-        *(*links.columns, "is_own"),
-        F.row_number().over(in_order).alias("number"),
-        F.rank().over(of_domain).alias("begins"),  # the number of the first link of the domain
-        F.dense_rank().over(of_domain).alias("nth"),  # the number of the domain
-        F.sum(F.col("is_own").cast("long")).over(so_far).alias("own"),
+    numbered = standing.withColumns(
+        {
+            "number": F.row_number().over(in_order),
+            "begins": F.rank().over(of_domain),  # the number of the first link of the domain
+            "nth": F.dense_rank().over(of_domain),  # the number of the domain
+            "own": F.sum(F.col("is_own").cast("long")).over(so_far),
+        }
     )
     number, nth, own = (F.col(name) for name in ("number", "nth", "own"))
     is_best = number - F.col("begins") < domains.LINKS_PER_DOMAIN

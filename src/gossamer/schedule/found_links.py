@@ -48,26 +48,27 @@ def believe_dates(work: Workspace, links: DataFrame) -> DataFrame:
     "Sitemaps & Cross Submits"), or another listing of its folder, since the parts of a sitemap
     index lie together. Other people's files may lie at the root of a shared host.
     """
-    links = links.withColumns({"by": host_column(F.col("src")), "of": host_column(F.col("dst"))})
-    is_own = F.col("by") == F.col("of")
-    dated = links.where(F.col("dated_ms").isNotNull() & ~is_own)
-    foreign, count = work.scratch(dated.select("src", F.col("of").alias("host")).distinct())
-    is_believed = is_own
+    by, of = host_column(F.col("src")), host_column(F.col("dst"))
+    dated = links.where(F.col("dated_ms").isNotNull()).where(by != of)
+    foreign, count = work.scratch(dated.select("src", of.alias("host")).distinct())
+    if not count:
+        return links
+    hosts = lsm.rows_for_some(work, HOSTS, foreign.select("host"), ["sitemaps"])
+    named = hosts.select("host", F.explode("sitemaps").alias("sitemap"))
+    sitemap, listing = (F.regexp_replace(n, "^https?:", "") for n in ("sitemap", "src"))
+    folder = F.regexp_extract(sitemap, r"^//[^/?]+/[^?]*/", 0)  # empty at the root
+    is_part = (folder != "") & F.startswith(listing, folder)
+    spoken, count = work.scratch(
+        foreign.join(named, on="host", how="inner")
+        .where((listing == sitemap) | is_part)
+        .select("src", F.col("host").alias("of"), F.lit(True).alias("speaks"))
+        .distinct()
+    )
+    links = links.withColumns({"by": by, "of": of})
+    is_believed = F.col("by") == F.col("of")
     if count:
-        hosts = lsm.rows_for_some(work, HOSTS, foreign.select("host"), ["sitemaps"])
-        named = hosts.select("host", F.explode("sitemaps").alias("sitemap"))
-        sitemap, listing = (F.regexp_replace(n, "^https?:", "") for n in ("sitemap", "src"))
-        folder = F.regexp_extract(sitemap, r"^//[^/?]+/[^?]*/", 0)  # empty at the root
-        is_part = (folder != "") & F.startswith(listing, folder)
-        spoken, count = work.scratch(
-            foreign.join(named, on="host", how="inner")
-            .where((listing == sitemap) | is_part)
-            .select("src", F.col("host").alias("of"), F.lit(True).alias("speaks"))
-            .distinct()
-        )
-        if count:
-            links = links.join(F.broadcast(spoken), on=["src", "of"], how="left")
-            is_believed = is_own | F.coalesce("speaks", F.lit(False))
+        links = links.join(F.broadcast(spoken), on=["src", "of"], how="left")
+        is_believed |= F.coalesce("speaks", F.lit(False))
     dated_ms = F.when(is_believed, F.col("dated_ms"))
     return links.withColumn("dated_ms", dated_ms).select(*LINKS.column_names)
 
