@@ -16,7 +16,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.engine.engine import engine_errors
-from gossamer.engine.small import relations
+from gossamer.engine.small import files, relations
 from gossamer.engine.small.files import KEPT_COLUMN_BYTES, KEPT_OPEN
 from gossamer.engine.small.limits import MOST_ITEMS, Unsupported
 from gossamer.errors import EngineError, StoreError
@@ -109,6 +109,9 @@ def expressions() -> Sequence[Column]:
             F.lpad("s", 4, "0"),
             F.concat("s", F.lit("-"), n.cast("string")),
             F.concat_ws("/", "s", "s"),
+            F.concat_ws(" - ", F.lit("ä"), n.cast("string"), none.cast("string"), "s"),
+            F.concat_ws("", k.cast("string"), "s"),
+            F.concat_ws("/", "s"),
         ),
         *(F.xxhash64("s"), F.xxhash64("n"), F.xxhash64("k"), F.xxhash64("b"), F.xxhash64("s", "n")),
         *(F.size("many"), F.slice("many", 1, 2), F.slice("many", F.lit(2), F.size("many"))),
@@ -116,6 +119,12 @@ def expressions() -> Sequence[Column]:
         *(F.array_join("many", ","), F.array_union("many", F.array(F.lit("a"), F.lit("z")))),
         *(F.concat("many", "many"), F.array_contains("many", "a"), F.reverse("many")),
         *(F.array("k", "n"), F.array("s"), F.sequence(F.lit(1), k + 1), F.sort_array("pairs")),
+        F.sort_array("pairs", asc=False),
+        F.sort_array(F.array("k", "n", F.lit(2))),
+        F.sort_array(F.array("k", "n", F.lit(2)), asc=False),
+        F.sort_array(
+            F.transform("many", lambda each: F.struct(F.length(each).alias("n"), each.alias("t")))
+        ),
         F.transform("many", F.length),
         F.transform("many", lambda each, place: F.concat(each, place.cast("string"))),
         F.transform("many", lambda each: F.concat(each, "s")),
@@ -348,6 +357,18 @@ def test_small_columns_of_a_file_are_read_once(
     for more in (1, 2):
         assert read.where("n > 1").select("s").collect() == [("b",)]
         assert len(opened) == times + more
+
+
+def test_texts_that_repeat_are_kept_as_numbers(engine: Engine, tmp_path: Path) -> None:
+    texts = ["http://a.test/" + "long" * 500, None, "", "ä"]
+    rows = pa.table({"s": texts * 1_000, "n": range(4_000), "own": [f"{n}" for n in range(4_000)]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    read = engine.read([str(tmp_path / "rows.parquet")], "s string, n long, own string")
+    for _ in (1, 2):
+        assert relations.run(plan_of(read).root).table().equals(rows)
+        assert read.where("n % 4 < 2").select("s").distinct().count() == 2
+    kept = [each for (_, name, _), each in files._columns.items() if name == "s"]
+    assert any(pa.types.is_dictionary(each.type) and len(each) == 4_000 for each in kept)
 
 
 def test_a_file_that_is_replaced_is_read_again(engine: Engine, tmp_path: Path) -> None:

@@ -96,15 +96,15 @@ def _extreme_by(falls: bool) -> Aggregate:
 
 def _best_rows(by: pa.Array, groups: Groups, falls: bool) -> np.ndarray:
     """The row of each group with the least or largest value; -1 if all are NULL."""
+    rows = len(by)
     ranks = ranks_of(by)
     known = np.flatnonzero(ranks)
-    keys = -ranks[known] if falls else ranks[known]
-    order = known[np.lexsort((keys, groups.of_rows[known]))]
-    of_rows = groups.of_rows[order]
-    begins = np.flatnonzero(np.diff(of_rows, prepend=-1))
-    found = np.full(groups.size, -1, np.int64)
-    found[of_rows[begins]] = order[begins]
-    return found
+    places = ranks[known]
+    # Ranks are not larger than the number of rows. Of equal values, the first one counts.
+    numbers = (rows - places if falls else places) * (rows + 1) + known
+    least = np.full(groups.size, _LARGE, np.int64)
+    np.minimum.at(least, groups.of_rows[known], numbers)
+    return np.where(least == _LARGE, -1, least % (rows + 1))
 
 
 def _first(given: Sequence[Value], groups: Groups, rows: int) -> pa.Array:

@@ -16,7 +16,7 @@ from gossamer.engine.small.keys import Groups, Order, take
 from gossamer.engine.small.limits import Unsupported
 from gossamer.engine.small.sql import parse_sql
 from gossamer.engine.small.values import cast, column, list_array, literal
-from gossamer.engine.small.windows import window_values
+from gossamer.engine.small.windows import SortedParts, window_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,6 +46,7 @@ class Evaluator:
         self._keys = frozenset(keys)
         self._variables: dict[str, Value] = {}
         self._made: dict[tuple[bytes, bool], Value] = {}
+        self.sorted_parts: dict[tuple[bytes, ...], SortedParts] = {}
         self._guards = 0
         """How many conditions decide whether a value is used."""
         self.rows = frame.rows if groups is None else groups.size

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -47,7 +47,8 @@ class Column:
         return self.source.values if isinstance(self.source, Deferred) else self.source
 
     def choose(self, choose: Callable[[pa.Array], pa.Array]) -> Column:
-        return replace(self, source=Deferred(self.source.type, lambda: choose(self.values)))
+        source = Deferred(self.source.type, lambda: choose(self.values))
+        return Column(self.name, source, self.qualifier)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ class Frame:
 
     def take(self, places: np.ndarray, most: int | None = None) -> Frame:
         """The rows at these places; -1 stands for a row of NULLs. `most`: as of `check_rows`."""
-        return self._choose(partial(keys.take, places=places), check_rows(len(places), most))
+        rows, indices = check_rows(len(places), most), keys.indices_at(places)
+        return self._choose(lambda values: values.take(indices), rows)
 
     def filter(self, mask: pa.Array) -> Frame:
         """The rows where the mask is true, not NULL."""

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     Places = np.ndarray
     """Numbers of rows, of 64 bits; -1 stands for a row of NULLs."""
 
-_LARGE = 1 << 31
+_SPREAD = 8
+"""Numbers that span up to so many times the number of rows are counted, not sorted. It takes 1 ms
+in place of 20 for 300,000 rows."""
 
 
 class Order(NamedTuple):
@@ -53,7 +55,7 @@ def ranks_of(values: pa.Array) -> np.ndarray:
         return np.zeros(len(values), np.int64)
     if pa.types.is_struct(kind):
         ranks = [ranks_of(pc.struct_field(values, [n])) for n in range(kind.num_fields)]
-        found = _pairs_of(ranks, len(values)) + 1
+        found = pairs_of(ranks, len(values)) + 1
     elif pa.types.is_string(kind) or pa.types.is_binary(kind):
         encoded = pc.dictionary_encode(values)
         order = pc.array_sort_indices(encoded.dictionary).to_numpy()
@@ -67,7 +69,7 @@ def ranks_of(values: pa.Array) -> np.ndarray:
         if pa.types.is_boolean(kind):
             values = values.cast(pa.int8())
         known = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
-        found = np.unique(known, return_inverse=True)[1].astype(np.int64) + 1
+        found = _places_of(known)[0] + 1
     else:
         raise Unsupported(f"a key of the type {kind}")
     if values.null_count:
@@ -79,21 +81,25 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
     """Groups in the order of their keys; NULL equals NULL. Without columns, all rows are one."""
     if not columns:
         return Groups(np.zeros(rows, np.int64), np.zeros(1 if rows else 0, np.int64))
-    keys = _pairs_of([ranks_of(each) for each in columns], rows)
-    _, firsts, groups = np.unique(keys, return_index=True, return_inverse=True)
-    return Groups(groups, firsts)
+    return Groups(*_places_of(pairs_of([ranks_of(each) for each in columns], rows)))
 
 
 def sort_rows(orders: Sequence[Order]) -> Places:
     """The places of rows in their order; rows with equal keys stay as they are."""
+    return np.argsort(order_keys(orders), kind="stable")
+
+
+def order_keys(orders: Sequence[Order]) -> np.ndarray:
+    """Numbers from 0 that have the order of rows, and are equal where it is."""
     keys = []
     for values, falls, nulls_last in orders:
         ranks = ranks_of(values)
         missing = ranks == 0
-        ranks = -ranks if falls else ranks
-        ranks[missing] = _LARGE if nulls_last else -_LARGE
+        last = int(ranks.max(initial=0)) + 1
+        ranks = last - ranks if falls else ranks
+        ranks[missing] = last if nulls_last else 0
         keys.append(ranks)
-    return np.lexsort(keys[::-1])
+    return pairs_of(keys, len(keys[0]))
 
 
 def join_rows(
@@ -111,7 +117,7 @@ def join_rows(
         rank = ranks_of(both)
         known &= rank > 0
         ranks.append(rank)
-    keys = _pairs_of(ranks, sum(rows)) + 1
+    keys = pairs_of(ranks, sum(rows)) + 1
     keys[~known] = 0
     ours, theirs = keys[:size], keys[size:]
     order = np.argsort(theirs, kind="stable")
@@ -127,12 +133,17 @@ def join_rows(
 
 def take(values: pa.Array, places: Places) -> pa.Array:
     """The values at these places."""
+    return values.take(indices_at(places))
+
+
+def indices_at(places: Places) -> pa.Array:
+    """Places as Arrow's indices. Several columns may be taken with the same ones."""
     if len(places) and places.min() < 0:
-        return values.take(pa.array(places, mask=places < 0))
-    return values.take(pa.array(places))
+        return pa.array(places, mask=places < 0)
+    return pa.array(places)
 
 
-def _pairs_of(ranks: Sequence[np.ndarray], rows: int) -> np.ndarray:
+def pairs_of(ranks: Sequence[np.ndarray], rows: int) -> np.ndarray:
     """One number for the numbers of several columns, in the same order."""
     found = np.zeros(rows, np.int64)
     for each in ranks:
@@ -140,6 +151,21 @@ def _pairs_of(ranks: Sequence[np.ndarray], rows: int) -> np.ndarray:
             break
         size = int(each.max()) + 1
         if int(found.max()) * size > 1 << 60:
-            found = np.unique(found, return_inverse=True)[1].astype(np.int64)
+            found = _places_of(found)[0]
         found = found * size + each
     return found
+
+
+def _places_of(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each number among the different ones, from 0, and the first row of each."""
+    rows = len(numbers)
+    if numbers.dtype.kind == "i" and rows:
+        least, most = int(numbers.min()), int(numbers.max())
+        if most - least < _SPREAD * rows:
+            firsts = np.full(most - least + 1, -1)
+            counted = numbers.astype(np.int64, copy=False) - least
+            firsts[counted[::-1]] = np.arange(rows - 1, -1, -1)
+            is_met = firsts >= 0
+            return (np.cumsum(is_met) - 1)[counted], firsts[is_met]
+    _, firsts, places = np.unique(numbers, return_index=True, return_inverse=True)
+    return places.astype(np.int64, copy=False), firsts

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gossamer.engine.small.keys import pairs_of, ranks_of, take
 from gossamer.engine.small.limits import Unsupported
 from gossamer.engine.small.types import common_type
 from gossamer.engine.small.values import cast, column, list_array, literal, map_values, unify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gossamer.engine.small.values import Function, Value
 
@@ -75,24 +76,31 @@ def _list_function(function: Callable[[list[Any]], list[Any]]) -> Function:
     return run
 
 
-def _sort_key(value: Any) -> Any:
-    """NULLs first; the fields of structs in their order."""
-    if isinstance(value, dict):
-        return (value is not None, tuple(map(_sort_key, value.values())))
-    if isinstance(value, float) and value != value:  # noqa: PLR0124  # NaN is the largest
-        return (True, float("inf"))
-    if isinstance(value, str):
-        return (True, value.encode())
-    return (value is not None, value if value is not None else 0)
-
-
 def _sort_array(given: Sequence[Value], rows: int) -> Value:
-    falls = len(given) > 1 and not literal(given[1])
+    """Lists with their items in order; NULL is the least."""
+    lists, falls = column(given[0], rows), len(given) > 1 and not literal(given[1])
+    sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    keys = np.repeat(np.arange(rows), sizes)
+    items = lists.flatten()
+    for values in _parts_of_key(items):
+        ranks = ranks_of(values)
+        keys = pairs_of([keys, ranks.max(initial=0) - ranks if falls else ranks], len(items))
+        order = np.argsort(keys, kind="stable")
+        if np.diff(keys[order]).all():
+            break  # nothing that follows decides
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    missing = lists.is_null() if lists.null_count else None
+    return list_array(pa.array(offsets), take(items, order), missing)
 
-    def ordered(items: list[Any]) -> list[Any]:
-        return sorted(items, key=_sort_key, reverse=falls)
 
-    return map_values(given[0], rows, ordered, given[0].type)
+def _parts_of_key(items: pa.Array) -> Iterator[pa.Array]:
+    """What decides on the order of items: of structs, one field after the other."""
+    if not pa.types.is_struct(items.type):
+        yield items
+        return
+    yield items.is_valid()
+    for number in range(items.type.num_fields):
+        yield from _parts_of_key(pc.struct_field(items, [number]))
 
 
 def _distinct(items: list[Any]) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -91,17 +90,17 @@ def _extract_all_regex(given: Sequence[Value], rows: int) -> Value:
 
 
 def _split_part(given: Sequence[Value], rows: int) -> Value:
+    """A part of each text, such as the host of a URL. Links have the same URL in many rows."""
     text, mark, number = given[0], literal(given[1]), literal(given[2])
-    parts = pc.split_pattern(column(text, rows), mark)
-    sizes = pc.list_value_length(parts)
     if number < 1:
         raise Unsupported("a part from the end")
-    place = number - 1
-    long_enough = pc.fill_null(sizes, 0).to_numpy() > place
+    encoded = column(text, rows).dictionary_encode()
+    parts = pc.split_pattern(encoded.dictionary, mark)
     begins = parts.offsets.to_numpy()[:-1]
-    places = np.where(long_enough, begins + place, -1)
-    found = parts.values.take(pa.array(places, mask=places < 0))
-    return pc.if_else(pc.is_null(sizes), pa.scalar(None, pa.string()), pc.fill_null(found, ""))
+    is_long = pc.list_value_length(parts).to_numpy() >= number
+    places = pa.array(begins + number - 1, mask=~is_long)
+    found = pc.fill_null(parts.values.take(places), "")
+    return found.take(encoded.indices)
 
 
 def _substring_index(given: Sequence[Value], rows: int) -> Value:
@@ -131,11 +130,12 @@ def _concat_with(given: Sequence[Value], rows: int) -> Value:
     if any(pa.types.is_list(each.type) for each in texts):
         raise Unsupported("a list as texts")
     between = literal(mark)
-    columns = (column(cast(each, pa.string()), rows).to_pylist() for each in texts)
-    made = [
-        between.join(each for each in row if each is not None) for row in zip(*columns, strict=True)
-    ]
-    return pa.array(made, pa.string())
+    columns = [column(cast(each, pa.string()), rows) for each in texts]
+    if not any(each.null_count for each in columns):
+        return pc.binary_join_element_wise(*columns, between)
+    marked = (pc.binary_join_element_wise(between, each, "") for each in columns)
+    joined = pc.binary_join_element_wise(*(pc.fill_null(each, "") for each in marked), "")
+    return pc.utf8_slice_codeunits(joined, len(between))
 
 
 def _pad_left(given: Sequence[Value], _rows: int) -> Value:

@@ -110,6 +110,9 @@ def plain(kind: pa.DataType) -> pa.DataType:
 
 def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType:
     """The type to which Spark converts values of these types to compare or choose them."""
+    first = kinds[0]
+    if all(kind == first for kind in kinds):
+        return first
     known = [kind for kind in kinds if not pa.types.is_null(kind)]
     if not known:
         return pa.null()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from gossamer.engine.small import aggregates
-from gossamer.engine.small.keys import Groups, Order, group_rows, ranks_of, sort_rows, take
+from gossamer.engine.small.keys import Groups, Order, group_rows, order_keys, take
 from gossamer.engine.small.limits import Unsupported
 from gossamer.engine.small.values import is_number
 
@@ -24,12 +24,25 @@ if TYPE_CHECKING:
         """The rows of a frame, over which expressions are evaluated (expressions.py)."""
 
         rows: int
+        sorted_parts: dict[tuple[bytes, ...], SortedParts]
+        """Those that a window had, as several windows often have the same."""
 
         def column(self, expression: Expression) -> pa.Array: ...
 
         def value(self, expression: Expression) -> Value: ...
 
         def orders(self, orders: Sequence[Expression.SortOrder]) -> list[Order]: ...
+
+
+class SortedParts(NamedTuple):
+    """The rows of all partitions of a window, one partition after the other."""
+
+    order: np.ndarray
+    """The places of the rows."""
+    first: np.ndarray
+    """For each row in this order, where its partition begins in it."""
+    peers: np.ndarray
+    """For each row in this order, whether no row before it is its equal."""
 
 
 _ROWS = 1
@@ -39,22 +52,13 @@ _ROWS = 1
 def window_values(evaluator: Rows, window: Expression.Window) -> pa.Array:
     rows = evaluator.rows
     function = window.window_function.unresolved_function
-    parts = group_rows([evaluator.column(each) for each in window.partition_spec], rows)
     name = function.function_name
     if not window.order_spec or _is_whole(window):
-        return _of_partition(evaluator, function, parts, rows)
+        return _of_partition(evaluator, function, _parts(evaluator, window), rows)
     if window.HasField("frame_spec") and not _ends_here(window):
         raise Unsupported("a frame of a window")
-    orders = evaluator.orders(window.order_spec)
-    order = sort_rows([Order(pa.array(parts.of_rows), falls=False, nulls_last=False), *orders])
-    of_rows = parts.of_rows[order]
-    begins = np.diff(of_rows, prepend=-1) != 0
-    peers = begins.copy()  # where an order begins that no row before has
-    for each in orders:
-        ranks = ranks_of(each.values)[order]
-        peers |= np.diff(ranks, prepend=-1) != 0
+    order, first, peers = _sorted_parts(evaluator, window)
     numbers = np.arange(rows)
-    first = np.maximum.accumulate(np.where(begins, numbers, 0))
     made = np.empty(rows, np.int64)
     if name == "row_number":
         made[order] = numbers - first + 1
@@ -69,6 +73,29 @@ def window_values(evaluator: Rows, window: Expression.Window) -> pa.Array:
     else:
         return _running(evaluator, window, order, first, peers)
     return pa.array(made.astype(np.int32))
+
+
+def _parts(evaluator: Rows, window: Expression.Window) -> Groups:
+    return group_rows([evaluator.column(each) for each in window.partition_spec], evaluator.rows)
+
+
+def _sorted_parts(evaluator: Rows, window: Expression.Window) -> SortedParts:
+    by, orders = window.partition_spec, window.order_spec
+    key = *(each.SerializeToString() for each in by), b"", *(o.SerializeToString() for o in orders)
+    if key not in evaluator.sorted_parts:
+        evaluator.sorted_parts[key] = _sort_parts(
+            _parts(evaluator, window), evaluator.orders(orders)
+        )
+    return evaluator.sorted_parts[key]
+
+
+def _sort_parts(parts: Groups, orders: Sequence[Order]) -> SortedParts:
+    of_rows = Order(pa.array(parts.of_rows), falls=False, nulls_last=False)
+    keys = order_keys([of_rows, *orders])
+    order = np.argsort(keys, kind="stable")
+    begins = np.diff(parts.of_rows[order], prepend=-1) != 0
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
+    return SortedParts(order, first, np.diff(keys[order], prepend=-1) != 0)
 
 
 def _skips_nulls(function: Expression.UnresolvedFunction) -> bool:
