@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager
+from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -100,9 +101,17 @@ class Line:
             start.limit_s,
             start.must_reload,
         )
-        self.kept: Any = pickle.loads(start.kept) if start.kept else None  # noqa: S301  # our own
-        """What the process before this one has kept; None if there was none."""
+        self._kept = start.kept
         self._connection, self._lock = connection, threading.Lock()
+
+    @cached_property
+    def kept(self) -> Any:
+        """What the process before this one has kept; None if there was none.
+
+        Asking imports all that crawls, and with it Arrow, which then has its allocator for good
+        (allocators.py).
+        """
+        return pickle.loads(self._kept) if self._kept else None  # noqa: S301  # our own
 
     def tell(self, **fields: str) -> None:
         """Tell systemd: see `supervision.Told`."""
