@@ -88,6 +88,19 @@ def test_every_task_runs_once_and_none_in_this_process(engine: Engine) -> None:
     assert os.getpid() not in {row["pid"] for row in rows}
 
 
+def test_workers_run_tasks_without_loading_the_engine() -> None:
+    """A crawl has a dozen workers, one after the other, each with memory of its own."""
+
+    def tell_loaded(task: str) -> Iterator[dict[str, Any]]:  # sent by value, without this module
+        import sys
+
+        yield {"task": task, "pid": int("gossamer.engine.engine" in sys.modules)}
+
+    with Engine(EngineConfig(workers=1)) as started:
+        rows = started.map_tasks(["task"], tell_loaded, SCHEMA, DDL)
+    assert rows == [{"task": "task", "pid": 0}]
+
+
 def test_only_a_single_task_may_run_in_this_process(engine: Engine) -> None:
     (single,) = engine.map_tasks(["task"], tell, SCHEMA, DDL, at_home=True)
     assert single == {"task": "task", "pid": os.getpid()}

@@ -35,7 +35,9 @@ from tests.support.rows import frame, put
 from tests.support.small_index import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame
 
 
 def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:
@@ -94,19 +96,27 @@ COUNTS = {
     "dropped_outcome": 1,
     "dropped_duplicate": 2 + 2 + 1,
 }
+SORTED = "sorted"
 
 
 @pytest.fixture(scope="module")
 def rooms() -> Iterator[list[str]]:
-    """The crawls that made room for tasks, as those do that have more than 50 changes here.
+    """Crawls that made room, as those do that have more than 50 changes here, and what they sorted.
 
     Each file of documents has a pass of its own.
     """
     made: list[str] = []
+    sort = Workspace.scratch_files
+
+    def sorting(work: Workspace, rows: DataFrame, by: Sequence[str] = (), *given: Any) -> Any:
+        made.extend([SORTED] * ("shard" in by))
+        return sort(work, rows, by, *given)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gossamer.index.task_rows.PASS_BYTES", 1)
         patch.setattr("gossamer.index.step.MANY_CHANGES", 50)
         patch.setattr(Workspace, "make_room", lambda work: made.append(work.root))
+        patch.setattr(Workspace, "scratch_files", sorting)
         yield made
 
 
@@ -161,7 +171,8 @@ def returned(new_work: Callable[[], Workspace], rooms: list[str]) -> Callable[[]
         ],
     )
     run_index(work)
-    assert rooms == [work.root]
+    assert rooms[0] == rooms[-1] == work.root, "before and after"
+    assert set(rooms[1:-1]) == {SORTED}
     return returning(work)
 
 
@@ -203,7 +214,7 @@ def later(returned: Callable[[], Workspace], rooms: list[str]) -> Later:
     put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
     before = len(rooms)
     counts = run_index(work).counts
-    return Later(counts, Searcher.open(work), len(rooms) - before)
+    return Later(counts, Searcher.open(work), rooms[before:].count(work.root))
 
 
 def test_room_is_not_made_for_few_changes(later: Later) -> None:

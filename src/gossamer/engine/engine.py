@@ -33,6 +33,7 @@ from gossamer.engine.sail import Sail
 from gossamer.engine.small.client import SETTINGS_OF_SAIL, SmallQueries, open_session
 from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.engine.spark_client import ClusterClient, connect_spark
+from gossamer.engine.tasks import run_tasks, run_with_umask
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
 from gossamer.storage.errors import disk_full, system_error
@@ -259,7 +260,7 @@ class Engine:
             return []
         if at_home and self._pool is not None and len(tasks) == 1:
             return call_at_low_priority(lambda: list(fn(tasks[0])))
-        run = self._keeping_umask(partial(_run_tasks, tuple(tasks), fn, schema))
+        run = self._keeping_umask(partial(run_tasks, tuple(tasks), fn, schema))
         if self._pool is not None:
             here = partial(_run_task, self._pool.wrap(run, more))
             return run_beside_each_other(here, len(tasks), self.workers + more)
@@ -276,34 +277,15 @@ class Engine:
         Only the local engine has such processes. Returns the rows of the task.
         """
         assert self._pool is not None  # noqa: S101  # `is_local`
-        run = self._pool.wrap(self._keeping_umask(partial(_run_tasks, (task,), fn, schema)))
+        run = self._pool.wrap(self._keeping_umask(partial(run_tasks, (task,), fn, schema)))
         return _run_task(run, 0)
 
     def _keeping_umask(self, fn: PartitionFunction) -> PartitionFunction:
-        return partial(_with_umask, current_umask(), fn)
+        return partial(run_with_umask, current_umask(), fn)
 
 
 def _hadoop_url(path: str) -> str:
     return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
-
-
-def _with_umask(
-    umask: int, fn: PartitionFunction, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Run a function in a worker that was started with another umask, or by Spark."""
-    os.umask(umask)
-    yield from fn(batches)
-
-
-def _run_tasks(
-    tasks: Sequence[Task],
-    fn: Callable[[Task], Iterable[dict[str, Any]]],
-    schema: pa.Schema,
-    batches: Iterator[pa.RecordBatch],
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield pa.RecordBatch.from_pylist(list(fn(tasks[number])), schema=schema)
 
 
 def _run_task(run: PartitionFunction, number: int) -> list[dict[str, Any]]:

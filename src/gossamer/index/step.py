@@ -34,7 +34,8 @@ RENEWED = "renewed"
 EXTRA_TASKS = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 MANY_CHANGES = 1_000
-"""Of documents. They take two CPU seconds, beside which new workers (0.05 s each) cost little."""
+"""Of documents. They take two CPU seconds, beside which new workers (0.05 s each) cost little. So
+those of the step before end, before the engine holds the texts that it sorts."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -63,7 +64,9 @@ def run(work: Workspace) -> StepReport:
         touched = {key for move in moves for key in move.changed_parts()} | stale
         base = {key: parts[key] for key in parts if key in touched - stale}
         adds = sum(totals[kind] for kind in (ADDED, REPLACED, RENEWED))
-        written = _build_shards(work, task_rows(work, pending, stale, adds), base)
+        if is_large := sum(totals.values()) > MANY_CHANGES:
+            work.make_room()
+        written = _build_shards(work, task_rows(work, pending, stale, adds), base, is_large)
         draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
         new = task_output.layers_of(written, work.round).get("index")
         files = [file for key in parts if key not in touched for file in parts[key]]
@@ -125,12 +128,12 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[PageMo
 
 
 def _build_shards(
-    work: Workspace, rows: Iterable[DataFrame], base: Mapping[Key, Iterable[File]]
+    work: Workspace, rows: Iterable[DataFrame], base: Mapping[Key, Iterable[File]], is_large: bool
 ) -> list[task_output.Row]:
     """Change the shards that have `rows`. `base`: the files of the parts that are not rebuilt."""
     files = [work.scratch_files(some, ["shard"], sorted_rows.BATCH_ROWS) for some in rows]
     tasks = _part_tasks(work, chain.from_iterable(files), base)
-    if sum(task.changes for task in tasks) > MANY_CHANGES:
+    if is_large:  # sorting texts has freed much
         work.make_room()
     kind = task_output.YIELD, task_output.YIELD_DDL
     return list(work.engine.map_tasks(tasks, build_shard, *kind, EXTRA_TASKS))
