@@ -30,7 +30,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.indexed_rows import KEPT, REMOVED, REPLACED
 from gossamer.tables import DOCUMENTS
-from gossamer.web.boilerplate_lines import LINE, BoilerplateLines, frequent_lines
+from gossamer.web.boilerplate_lines import LINE, BoilerplateLines, frequent_lines, line_hashes
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -91,11 +91,12 @@ def _present_pages(changed: DataFrame, old: DataFrame, hosts: DataFrame) -> Data
 def _frequent_lines(work: Workspace, pages: DataFrame, sizes: DataFrame) -> DataFrame:
     """By `host`, the hashes of the `lines` that repeat on it. `sizes`: how many `pages` it has."""
     most = F.least(F.lit(float(FEW)), F.col("pages") / 2)
+    hashes = line_hashes(F.col("boilerplate")).alias("hashes")
     documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
     lines = (
         sizes.join(pages, on="host", how="inner")
-        .join(documents.select("url", "round", "boilerplate"), on=["url", "round"], how="inner")
-        .select("host", "pages", F.explode(F.split("boilerplate", LINE)).alias("line"))
+        .join(documents.select("url", "round", hashes), on=["url", "round"], how="inner")
+        .select("host", "pages", F.explode("hashes").alias("hash"))
     )
     return frequent_lines(lines, most, MAX_LINES)
 

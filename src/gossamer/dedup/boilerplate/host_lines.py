@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from gossamer.state import lsm, unread
 from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, HOST_DOCUMENTS
-from gossamer.web.boilerplate_lines import LINE, frequent_lines
+from gossamer.web.boilerplate_lines import frequent_lines, line_hashes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -95,10 +95,11 @@ def _frequent_lines(work: Workspace, texts: DataFrame, sizes: DataFrame) -> Data
         .select("host", "url", "round")
     )
     counted = chosen.groupBy("host").agg(F.count("*").alias("counted"))
-    read = join_documents(work, chosen, "main_text")
-    begin = F.split(F.substring("main_text", 1, MAX_PAGE_CHARS), LINE)
-    distinct = F.slice(F.array_distinct(begin), 1, MAX_PAGE_LINES)
+    begin = line_hashes(F.substring("main_text", 1, MAX_PAGE_CHARS))
+    distinct = F.slice(F.array_distinct(begin), 1, MAX_PAGE_LINES).alias("hashes")
+    read = join_documents(work, chosen, "main_text").select("host", distinct)
     lines = counted.join(read, on="host", how="inner").select(
-        "host", "counted", F.explode(distinct).alias("line")
+        "host", "counted", F.explode("hashes").alias("hash")
     )
-    return frequent_lines(lines.where("line <> ''"), SHARE * F.col("counted"), MAX_LINES)
+    is_empty = F.col("hash") == F.xxhash64(F.lit(""))
+    return frequent_lines(lines.where(~is_empty), SHARE * F.col("counted"), MAX_LINES)
