@@ -343,6 +343,28 @@ def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.Monk
         assert parser.parse(page("<p>z")).text == "z"
 
 
+def test_the_child_returns_freed_memory_when_it_has_answered_a_large_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for limit in ("limit_own_memory", "limit_resource"):
+        monkeypatch.setattr(memory_limit, limit, lambda *_: None)
+    answered: list[int] = []
+    answers = io.BytesIO()
+    monkeypatch.setattr(
+        guarded_parser, "trim_heap", lambda: answered.append(len(answers.getvalue()))
+    )
+    pages = io.BytesIO()
+    for size in (10, guarded_parser.LARGE_BYTES, 10):
+        guarded_parser._send(pages, msgspec.msgpack.encode(page(f"<p>{'a' * size}</p>")))
+    pages.seek(0)
+    guarded_parser.serve(Rules(sandbox=False), MAX_CPU_S, pages, answers)
+    answers.seek(0)
+    hello, small, large, last = (guarded_parser._receive(answers) or b"" for _ in range(4))
+    assert hello == b"hello"
+    assert answered == [sum(8 + len(frame) for frame in (hello, small, large))]
+    assert len(last) == len(small) < len(large)
+
+
 def test_a_process_that_ends_after_its_answer_has_no_memory() -> None:
     with GuardedParser(Rules()) as parser:
         parser.parse(page("<p>x"))

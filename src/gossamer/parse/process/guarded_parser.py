@@ -45,6 +45,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from gossamer.engine.allocators import trim_heap
 from gossamer.engine.fork_server import name_process
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse.parsed_page import Page, ParsedPage, Rules
@@ -69,6 +70,10 @@ KILLED = frozenset(
     (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, -signal.SIGINT, -signal.SIGQUIT)
 )
 """Exit codes of a process that was ended from outside; no page causes them."""
+
+LARGE_BYTES = 1_000_000
+"""A page after which the child returns what is free in its heap, while nobody waits for it. That is
+half of the 67 MB that a page of 3.5 MB leaves."""
 
 LOWER = 5
 """By how much the child's priority is lower than that of its parent (nice(2)). So fetch tasks come
@@ -272,6 +277,8 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
         spent_s = time.process_time()
         _send(answers, _CPU.pack(spent_s - counted_s) + answer)
         counted_s = spent_s
+        if len(frame) > LARGE_BYTES:
+            trim_heap()
 
 
 def _answer(page: Page, rules: Rules) -> bytes:
