@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
     from gossamer.state.last_valid import LastValid
 
-FEW_PAGES = 50_000
+FEW_PAGES = 1_000_000
 """Known pages from which on the engine may keep memory between queries, which saves CPU time."""
 
 
