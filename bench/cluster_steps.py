@@ -1,14 +1,16 @@
 """What do the steps of a small crawl cost on a Spark cluster, in jobs and seconds?
 
-    SPARK_HOME=.spark python bench/cluster_steps.py [--hosts 5] [--pages 8]
+    SPARK_HOME=.spark python bench/cluster_steps.py [--hosts 5] [--pages 8] [--manual FOLDER]
 
 A cluster of two workers on this machine crawls a synthetic web of HOSTS hosts with PAGES pages each
 in rounds, makes it searchable, and then fetches some pages again: a small round with its harvest.
+Then it makes a manual searchable, and the embedded engine does the same.
 `make .spark/.unpacked` fetches Spark, which needs Java 17.
 
 Prints for each step how often it ran, its seconds, and what Spark did meanwhile by its event log:
 jobs, stages, and how many of these wrote a shuffle. Jobs hardly depend on what else the machine
-does, seconds do.
+does, seconds do. The seconds of the manual are those of all its steps, without the start of the
+engines.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
-from harness import Options, local_settings, report, skip
+from crawl_cpu import HOST as MANUAL
+from crawl_cpu import OWN
+from harness import Options, local_settings, manual, report, skip
 
 from gossamer import Crawl
 from gossamer.config import EngineConfig
@@ -86,15 +90,29 @@ def _is_within(step: StepReport, event: Event) -> bool:
     return 0 <= event.at_ms - step.started_ms <= 1000 * step.seconds
 
 
+def begun(folder: Path, settings: str, seed: str, engine: Engine) -> Crawl:
+    Crawl.create(str(folder), settings).close()
+    crawl = Crawl.open(str(folder), engine)
+    crawl.inject([seed])
+    return crawl
+
+
+def print_table(title: str, reports: Sequence[StepReport], found: Sequence[Event]) -> None:
+    began, last = reports[0].started_ms, reports[-1]
+    ended = last.started_ms + 1000 * last.seconds
+    print(f"\n{title}, load {psutil.getloadavg()[0]:.1f}")
+    print(*table(reports, [each for each in found if began <= each.at_ms <= ended]), sep="\n")
+
+
+def seconds_of(reports: Sequence[StepReport]) -> float:
+    return sum(each.seconds for each in reports)
+
+
 def main() -> None:
     options = Options(__doc__, hosts=(5, 2), pages=(8, 4)).read()
     if "SPARK_HOME" not in os.environ:
         skip("needs SPARK_HOME (make .spark/.unpacked) and Java 17")
-    web = Web(hosts=options.hosts, pages_per_host=options.pages, mix=Mix.plain())
-    with (
-        tempfile.TemporaryDirectory(prefix="cluster-steps-") as scratch,
-        FakeWeb(web, log_path="/dev/null") as fake,
-    ):
+    with tempfile.TemporaryDirectory(prefix="cluster-steps-") as scratch:
         folder, log = Path(scratch), Path(scratch, "events")
         log.mkdir()
         logged = {
@@ -103,30 +121,40 @@ def main() -> None:
             "spark.eventLog.rolling.enabled": "false",
             "spark.eventLog.compress": "false",
         }
-        settings = local_settings(fake.address, {})
-        reports: list[list[StepReport]] = []
+        web = Web(
+            hosts=options.hosts,
+            pages_per_host=options.pages,
+            mix=Mix.plain(),
+            docs={MANUAL: manual(options, scratch)},
+        )
         home = Path(os.environ["SPARK_HOME"]).resolve()
-        with (
-            Cluster(home, folder, sys.executable, options=logged) as cluster,
-            Engine(EngineConfig(url=cluster.url, workers=2)) as engine,
-        ):
-            Crawl.create(str(folder / "crawl"), settings).close()
-            crawl = Crawl.open(str(folder / "crawl"), engine)
-            crawl.inject(web.seeds())
-            reports.append([*crawl.run(ROUNDS)])
-            crawl.refresh(AGAIN)
-            reports.append([*crawl.run(1)])
+        with FakeWeb(web, log_path="/dev/null") as fake:
+            plain, own = (local_settings(fake.address, more) for more in ({}, OWN))
+            ours, theirs = web.seeds()
+            with (
+                Cluster(home, folder, sys.executable, options=logged) as cluster,
+                Engine(EngineConfig(url=cluster.url, workers=2)) as engine,
+            ):
+                crawl = begun(folder / "crawl", plain, theirs, engine)
+                first = crawl.run(ROUNDS)
+                crawl.refresh(AGAIN)
+                small = crawl.run(1)
+                there = begun(folder / "there", own, ours, engine).run()
+            with Engine(EngineConfig()) as engine:
+                here = begun(folder / "here", own, ours, engine).run()
         found = list(events(log))
-    for title, made in zip(("from nothing", "a small round"), reports, strict=True):
-        began = made[0].started_ms
-        ended = made[-1].started_ms + 1000 * made[-1].seconds
-        print(f"\n{title}, load {psutil.getloadavg()[0]:.1f}")
-        print(*table(made, [each for each in found if began <= each.at_ms <= ended]), sep="\n")
-    last = reports[-1]
+    print_table("from nothing", first, found)
+    print_table("a small round", small, found)
+    print_table("a manual", there, found)
+    print_table("a manual, by the embedded engine", here, [])
     jobs = sum(
-        any(_is_within(each, event) for each in last) for event in found if event.what == "jobs"
+        any(_is_within(each, event) for each in small) for event in found if event.what == "jobs"
     )
-    report(f"{jobs} jobs and {sum(each.seconds for each in last):.1f} s for a small round")
+    ratio = seconds_of(there) / seconds_of(here)
+    report(
+        f"{jobs} jobs and {seconds_of(small):.1f} s for a small round, {ratio:.2f} × the time of "
+        "the embedded engine for a manual"
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
-from gossamer.engine.small.limits import MOST_ROWS
+from gossamer.engine.small.limits import BESIDE_SPARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def test_small_queries_do_not_reach_the_cluster(
 
 
 def test_large_queries_do(on_cluster: Engine, session: Session) -> None:
-    assert on_cluster.spark.range(MOST_ROWS + 1).count() == MOST_ROWS + 1
+    assert on_cluster.spark.range(BESIDE_SPARK.rows + 1).count() == BESIDE_SPARK.rows + 1
     assert session.queries == 1
 
 

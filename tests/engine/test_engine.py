@@ -21,7 +21,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import sail, spark_client
 from gossamer.engine.engine import Engine, engine_errors
 from gossamer.engine.priorities import NICE
-from gossamer.engine.small.limits import MOST_ROWS
+from gossamer.engine.small.limits import BESIDE_SAIL
 from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.errors import EngineError, StoreFull
 from tests.support.engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.server
 
-LARGE = MOST_ROWS + 1
+LARGE = BESIDE_SAIL.rows + 1
 """Rows that only Sail counts, which starts for them."""
 
 
@@ -54,7 +54,7 @@ def test_columns_are_read_by_name_and_may_be_missing(engine: Engine, tmp_path: P
 def test_rows_that_are_far_apart_are_found_by_two_columns(engine: Engine, tmp_path: Path) -> None:
     """Among those of a page of each column that has none of them: see `Engine.read_some`."""
     page_rows = 20_000
-    assert 3 * page_rows > MOST_ROWS
+    assert 3 * page_rows > BESIDE_SAIL.rows
     numbers = range(3 * page_rows)
     table = pa.table(dict.fromkeys("abc", numbers))
     path = str(tmp_path / "all.parquet")
@@ -293,7 +293,7 @@ import psutil, pyarrow as pa, pyarrow.parquet as pq
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.engine.small import limits
-limits.MOST_ROWS = -1  # Sail runs every query
+limits.BESIDE_SAIL = limits.BESIDE_SAIL._replace(rows=-1)  # Sail runs every query
 names = [f"c{n}" for n in range(500)]
 rows, ddl = pa.table({name: [1] for name in names}), ", ".join(f"{name} BIGINT" for name in names)
 with Engine(EngineConfig(workers=1)) as engine:

@@ -19,7 +19,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import seccomp
 from gossamer.engine.engine import Engine
 from gossamer.engine.gate import Gate, Latch, make_gate, other_people
-from gossamer.engine.small.limits import MOST_ROWS
+from gossamer.engine.small.limits import BESIDE_SAIL
 from gossamer.errors import EngineError
 
 if TYPE_CHECKING:
@@ -176,11 +176,11 @@ def test_without_a_gate_the_port_is_closed_once_we_have_connected(
 ) -> None:
     monkeypatch.setattr("gossamer.engine.gate.sys", SimpleNamespace(platform="darwin"))
     with Engine(EngineConfig(workers=1, trust_users=True)) as engine:
-        large = engine.spark.range(MOST_ROWS + 1)
-        assert large.count() == MOST_ROWS + 1
+        large = engine.spark.range(BESIDE_SAIL.rows + 1)
+        assert large.count() == BESIDE_SAIL.rows + 1
         connections = psutil.Process().net_connections("tcp")
         assert not [each for each in connections if each.status == psutil.CONN_LISTEN]
-        assert large.count() == MOST_ROWS + 1
+        assert large.count() == BESIDE_SAIL.rows + 1
 
 
 def test_a_latch_closes_the_connection_of_a_stranger(listener: socket.socket) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from gossamer.engine.small import held, types
 from gossamer.engine.small.frames import of_table
 from gossamer.engine.small.held import HeldTable, held_frame, write_named
+from gossamer.engine.small.limits import BESIDE_SAIL
 from gossamer.errors import StoreError
 from tests.support.small_rows import SCHEMA, both, rows_of, some_rows
 
@@ -63,7 +64,8 @@ def test_rows_that_a_server_makes_are_scratch_files(work: Workspace) -> None:
 
 
 def test_large_rows_are_not_held(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "MOST_HELD_BYTES", 10)
+    tight = BESIDE_SAIL._replace(held_bytes=10)
+    monkeypatch.setattr(work.engine.spark.client, "_limits", tight)
     rows, count = work.scratch(work.engine.spark.range(3))
     assert count == 3
     (file,) = scratch_files(work)

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from gossamer.engine.engine import engine_errors
 from gossamer.engine.small import files, relations
 from gossamer.engine.small.files import KEPT_COLUMN_BYTES, KEPT_OPEN
-from gossamer.engine.small.limits import MOST_ITEMS, Unsupported
+from gossamer.engine.small.limits import BESIDE_SAIL, Unsupported
 from gossamer.errors import EngineError, StoreError
 from tests.support.small_rows import both, columns, plan_of, rows_of, some_rows
 
@@ -221,11 +221,11 @@ def test_lists_may_have_more_items_than_a_query_has_rows(engine: Engine) -> None
     query = rows.select("n", F.slice(texts, 1, 3).alias("found"))
     assert relations.run(plan_of(query).root).rows == 3
     assert query.collect() == [(1, ["a", "b", "a"]), (2, None), (3, ["c", "c", "c"])]
-    numbers = F.sequence(F.lit(1), F.lit(MOST_ITEMS + 1))
+    numbers = F.sequence(F.lit(1), F.lit(BESIDE_SAIL.items + 1))
     many = rows.select(F.size(F.filter(numbers, lambda n: n > 1)).alias("n"))
     with pytest.raises(Unsupported, match="rows"):
         relations.run(plan_of(many).root).table()
-    assert many.first() == (MOST_ITEMS,)
+    assert many.first() == (BESIDE_SAIL.items,)
 
 
 def test_what_is_an_error_is_one(engine: Engine) -> None:

@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from gossamer import Crawl
-from gossamer.engine.small import limits
 from gossamer.engine.small.client import open_session
+from gossamer.engine.small.limits import BESIDE_SPARK
 from gossamer.engine.spark_client import ClusterClient
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import rounds
@@ -57,7 +57,7 @@ generate.pages_per_host = 25
 url_rules.evidence = 3
 update.scoring = "links*fit"
 """
-MOST_ROWS_HERE = 300
+FEW = BESIDE_SPARK._replace(rows=300)
 """Rows of a query that runs in this process, in a crawl of which Spark runs the larger ones."""
 MARKED = 6
 """Pages of each kind, before the last round."""
@@ -108,7 +108,6 @@ def crawls(
         with pytest.MonkeyPatch.context() as patch:
             if request.param == "mixed":
                 patch.setattr(spark_engine, "spark", some_here(spark_engine))
-                patch.setattr(limits, "MOST_ROWS", MOST_ROWS_HERE)
             crawl(folder / "spark", spark_engine, fake, whole=whole)
         read = Crawl.open(str(folder / "spark"), engine)
         yield crawl(folder / "sail", engine, fake, whole=whole), read
@@ -116,7 +115,7 @@ def crawls(
 
 def some_here(engine: Engine) -> SparkSession:
     """A session that runs small queries in this process, and the others on the cluster."""
-    return open_session(ClusterClient(engine._cluster), {})
+    return open_session(ClusterClient(engine._cluster), {}, FEW)
 
 
 def crawl(folder: Path, engine: Engine, fake: FakeWeb, *, whole: bool) -> Crawl:

@@ -26,7 +26,8 @@ pytestmark = [
 ]
 CODE = """
 from gossamer.engine.small import limits
-limits.MOST_ROWS = -1  # Sail runs every query, and starts for the first one
+# Sail runs every query, and starts for the first one.
+limits.BESIDE_SAIL = limits.BESIDE_SAIL._replace(rows=-1)
 from gossamer.cli import main
 main()
 """

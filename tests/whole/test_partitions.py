@@ -97,7 +97,7 @@ def test_no_query_waits_for_ever_on_a_connection_that_was_lost(
 ) -> None:
     monkeypatch.setattr(spark_client, "KEEPALIVE_S", 1)
     monkeypatch.setattr(spark_client, "PONG_S", 1)
-    many = limits.MOST_ROWS + 1  # others run in this process
+    many = limits.BESIDE_SPARK.rows + 1  # others run in this process
     server = SparkConnectServer()
     server.start()
     try:

@@ -30,6 +30,7 @@ from gossamer.engine.allocators import trim_heap
 from gossamer.engine.pool import Pool
 from gossamer.engine.priorities import call_at_low_priority
 from gossamer.engine.sail import Sail
+from gossamer.engine.small import limits
 from gossamer.engine.small.client import SETTINGS_OF_SAIL, SmallQueries, open_session
 from gossamer.engine.small.mapping import run_beside_each_other
 from gossamer.engine.spark_client import ClusterClient, connect_spark
@@ -85,13 +86,13 @@ class Engine:
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
                 sail = Sail(config, self.workers, is_frugal=is_frugal)
                 started.callback(sail.stop)
-                self.spark = open_session(sail, SETTINGS_OF_SAIL)
+                self.spark = open_session(sail, SETTINGS_OF_SAIL, limits.BESIDE_SAIL)
                 started.callback(self.spark.stop)
             else:
                 end_unused(prepare)
                 self._cluster = connect_spark(config.url, embedded=False)
                 started.callback(self._cluster.stop)
-                self.spark = open_session(ClusterClient(self._cluster), {})
+                self.spark = open_session(ClusterClient(self._cluster), {}, limits.BESIDE_SPARK)
                 started.callback(self.spark.stop)
             self._started = started.pop_all()
         atexit.register(self.stop)

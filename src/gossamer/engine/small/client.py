@@ -22,7 +22,7 @@ import pyarrow as pa
 from gossamer.engine.small import relations, types
 from gossamer.engine.small.files import write_files
 from gossamer.engine.small.held import HeldTable, write_named
-from gossamer.engine.small.limits import Unsupported
+from gossamer.engine.small.limits import Unsupported, limited
 from gossamer.engine.spark_client import import_client
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.client import SparkConnectClient
     from pyspark.sql.connect.proto import Command, Plan, Relation
     from pyspark.sql.types import StructType
+
+    from gossamer.engine.small.limits import Limits
 
     class Server(Protocol):
         def client(self) -> SparkConnectClient:
@@ -61,15 +63,17 @@ LARGE = "gossamer.large"
 """An option of a write whose query is known not to be small, so that nobody tries to run it."""
 
 
-def open_session(server: Server, settings: Mapping[str, str | None]) -> SparkSession:
+def open_session(
+    server: Server, settings: Mapping[str, str | None], limits: Limits
+) -> SparkSession:
     """A session of pyspark, which is the active one if there is no other.
 
-    `settings`: those of the server for which it need not be asked.
+    `settings`: those of the server for which it need not be asked. `limits`: of small queries.
     """
     import_client()
     from pyspark.sql.connect.session import SparkSession as Remote
 
-    client = SmallQueries(server, settings)
+    client = SmallQueries(server, settings, limits)
     known = {"_client": client, "_session_id": client._session_id}  # noqa: SLF001  # as pyspark's
     session: Any = object.__new__(Remote)  # its constructor would connect to a server
     vars(session).update(known, release_session_on_close=False)
@@ -84,9 +88,10 @@ def open_session(server: Server, settings: Mapping[str, str | None]) -> SparkSes
 class SmallQueries:
     """Stands for the client of a session. What it does not have is that of the server's client."""
 
-    def __init__(self, server: Server, settings: Mapping[str, str | None]) -> None:
+    def __init__(self, server: Server, settings: Mapping[str, str | None], limits: Limits) -> None:
         self._server = server
         self._settings = settings
+        self._limits = limits
         self._session_id = str(uuid.uuid4())
         self._user_id = None
         self.is_closed = False
@@ -104,16 +109,16 @@ class SmallQueries:
 
     def hold(self, plan: Plan, path: str) -> HeldTable | None:
         """The rows of a small query as a table that stands for a file; None if it is not small."""
-        return _unless_unsupported(lambda root: HeldTable(relations.run(root), path), plan.root)
+        return self._run(lambda root: HeldTable(relations.run(root), path), plan.root)
 
     def to_table(self, plan: Plan, observations: Any) -> tuple[pa.Table, Any, Any]:
-        table = _unless_unsupported(_rows, plan.root)
+        table = self._run(_rows, plan.root)
         if table is None:
             return self._client_for(plan).to_table(plan, observations)
         return table, _spark_schema(table.schema), None
 
     def to_table_as_iterator(self, plan: Plan, observations: Any) -> Iterator[Any]:
-        table = _unless_unsupported(_rows, plan.root)
+        table = self._run(_rows, plan.root)
         if table is None:
             yield from self._client_for(plan).to_table_as_iterator(plan, observations)
         else:
@@ -123,7 +128,7 @@ class SmallQueries:
     def execute_command(self, command: Command, observations: Any = None) -> Any:
         is_write = command.WhichOneof("command_type") == "write_operation"
         is_large = is_write and bool(command.write_operation.options.pop(LARGE, ""))
-        if is_write and not is_large and _unless_unsupported(_write, command.write_operation):
+        if is_write and not is_large and self._run(_write, command.write_operation):
             return None, {}, None
         return self._client_for(command).execute_command(command, observations)
 
@@ -133,7 +138,7 @@ class SmallQueries:
             from pyspark.sql.types import StructType
 
             return StructType.fromJson(json.loads(declared))
-        frame = _unless_unsupported(relations.run, plan.root)
+        frame = self._run(relations.run, plan.root)
         if frame is None:
             return self._client_for(plan).schema(plan)
         return _spark_schema(frame.schema)
@@ -152,13 +157,21 @@ class SmallQueries:
                 return ConfigResult([(each.key, self._settings[each.key]) for each in asked], [])
         return self._server.client().config(operation)
 
+    def _run(self, run: Callable[[Result], Answer], given: Result) -> Answer | None:
+        """The result of a function; None if only the server can say."""
+        try:
+            with limited(self._limits):
+                return run(given)
+        except (Unsupported, pa.ArrowException):
+            return None
+
     @staticmethod
     def _set_relation_in_plan(plan: Plan, relation: Relation) -> None:
         plan.root.CopyFrom(relation)
 
     def _analyze(self, method: str, **given: Any) -> Any:
         if method == "ddl_parse":
-            columns = _unless_unsupported(types.parse_columns, given["ddl_string"])
+            columns = self._run(types.parse_columns, given["ddl_string"])
             if columns is not None:
                 return _Parsed(_spark_schema(columns))
         return self._client_for()._analyze(method, **given)  # noqa: SLF001  # as a DataFrame does
@@ -169,14 +182,6 @@ class _Parsed:
 
     def __init__(self, parsed: StructType) -> None:
         self.parsed = parsed
-
-
-def _unless_unsupported(run: Callable[[Result], Answer], given: Result) -> Answer | None:
-    """The result of a function; None if only the server can say."""
-    try:
-        return run(given)
-    except (Unsupported, pa.ArrowException):
-        return None
 
 
 def _rows(relation: Relation) -> pa.Table:

@@ -180,7 +180,7 @@ class Evaluator:
         function = arguments[1].lambda_function
         flat = items.flatten()
         parents = pc.list_parent_indices(items).to_numpy()
-        inner = Evaluator(self._frame.take(self._row_places(parents), limits.MOST_ITEMS))
+        inner = Evaluator(self._frame.take(self._row_places(parents), limits.current().items))
         inner._variables = {
             variable: take(column(value, self.rows), parents)
             for variable, value in self._variables.items()

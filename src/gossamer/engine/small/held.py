@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gossamer.engine.small.files import read_file, write_file
 from gossamer.engine.small.frames import of_table
-from gossamer.engine.small.limits import MOST_HELD_BYTES, Unsupported
+from gossamer.engine.small.limits import Unsupported, current
 from gossamer.engine.small.types import ddl_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class HeldTable:
         self.frame: Frame | None = of_table(table)
         """The rows; None if the file has them."""
         self._lock, self._is_written = threading.Lock(), False
-        if table.nbytes > MOST_HELD_BYTES:
+        if table.nbytes > current().held_bytes:
             self.write()
             self.frame = None
         else:
