@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
+from unicodedata import combining
 
 import pytest
 import tantivy
@@ -21,6 +23,25 @@ if TYPE_CHECKING:
 
 LONG = "x" * MAX_WORD_BYTES
 LANGUAGES = ["en", "de", "tr", "el", "ru", "ar", "ta", "cs", "fa", "hi", "vi", "ja", "ko", OTHER]
+LATIN = [
+    "en",
+    "fr",
+    "fi",
+    "tr",
+    "cs",
+    "pl",
+    "sk",
+    "sl",
+    "et",
+    "lt",
+    "lv",
+    "ca",
+    "eu",
+    "ga",
+    "gl",
+    "sq",
+]
+"""Languages in whose words an accent may be left out."""
 PIECES = st.sampled_from(
     [
         *("The", "runners'", "C++", "a_b", "“quick”-running", "arrivé", "ÉTÉ", "İstanbul"),
@@ -95,3 +116,20 @@ def test_phrases_do_not_leave_out_a_word_without_a_term(
     index.reload()
     phrase = tantivy.Query.phrase_query(index.schema, "text", ["red", "fox"])
     assert bool(index.searcher().search(phrase).hits) == is_found
+
+
+@given(st.text("aceimnorstyàäåçéęíñóõšűžá", min_size=2), st.sampled_from(LATIN))
+@example("bádóirí", "ga")
+@example("shtëpitë", "sq")
+def test_who_types_without_accents_finds_the_word(word: str, language: str) -> None:
+    """The index has the terms of the word as it is typed without accents."""
+    analyzer, normal = analyzer_for(language), normalize(word)
+    typed = plain(normal)
+    terms = found(field_terms(language).of_words(normal))
+    terms += found(field_terms(language).without_accents(normal))
+    assert {*analyzer.terms.analyze(typed)} <= {*terms}
+
+
+def plain(word: str) -> str:
+    """Letters without their accents (Unicode Standard Annex #15: decomposed, without marks)."""
+    return "".join(each for each in unicodedata.normalize("NFD", word) if not combining(each))

@@ -53,9 +53,7 @@ class FieldTerms:
     def without_accents(self, different: str) -> list[str]:
         """The terms of different words, as they are without accents, if they differ then."""
         other = self._analyzer.without_accents(different)
-        if not other or self._analyzer.splits_unspaced:
-            return [other] if other else []
-        return self._write([other])[0]
+        return self._write([other])[0] if other else []
 
     def _write(self, words: list[str]) -> tuple[list[str], str]:
         terms, different = self._terms.write(words, self._make_terms)

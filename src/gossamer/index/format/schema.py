@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 19
+FORMAT = 20
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key", "wish")
