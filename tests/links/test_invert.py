@@ -161,6 +161,39 @@ def test_few_links_are_all_inverted(work: Workspace, monkeypatch: pytest.MonkeyP
     assert inlinks(work) == {page(5): (1, [(page(1), "b")])}
 
 
+LINKS = {src: {(src * n) % 7: f"{src} {n}" for n in range(2, 5)} for src in range(1, 20)}
+
+
+def test_links_that_are_too_many_to_be_sorted_at_once_are_inverted_in_parts(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(work, 1, LINKS)
+    invert.run(work)
+    at_once = inlinks(work)
+    assert len(at_once) == 7
+    monkeypatch.setattr(invert, "SORTED_LINKS", 10)
+    anew(work)
+    assert inlinks(work) == at_once
+    (layer,) = work.store.manifest.layers("inlinks")
+    assert layer.rows == 7
+    assert len(layer.files) > 2
+
+
+def test_links_of_which_most_have_changed_are_all_inverted_if_they_are_many(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invert, "SORTED_LINKS", 10)
+    put(work, 1, {src: LINKS[src] for src in range(1, 5)})
+    invert.run(work)
+    put(work, 2, {src: LINKS[src] for src in range(5, 20)})
+    assert "pages" in invert.run(work).counts, "most"
+    put(work, 3, {src: {} for src in range(5)} | dict.fromkeys(range(20, 26), LINKS[1]))
+    assert "changed" in invert.run(work).counts, "many, but not most"
+    found = inlinks(work)
+    anew(work)
+    assert inlinks(work) == found
+
+
 def damage(path: str) -> None:
     from pathlib import Path
 

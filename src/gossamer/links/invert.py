@@ -5,17 +5,19 @@ gets any number of URLs and host names, so no name helps a link to a place: the 
 LINKS_PER_DOMAIN links of each domain come first, by the rank of the linking host. Further links of
 the page's own host follow as far as there are places, but no further ones of other domains.
 
-Up to FEW_LINKS are all inverted. Of more, once they were, only those that changed are: links of
-pages that answered or were parsed since. Most of such a page's links stay as they are, so few rows
-change. A row holds as many as RESERVE further links, which take the places of those that go. If it
-holds fewer than link to the page, and has too few left to list, all links to this page are read
-again. So a row with all links to its page is as if it was made anew, but one with more is a sample:
-ranks count as of when a link came, and if a domain loses its best links, others that the row does
-not hold take their places only when all are read again.
+Up to FEW_LINKS are all inverted. Of more, once they were, only those that changed are, unless these
+are most of them, and too many to be sorted at once: links of pages that answered or were parsed
+since. Most of such a page's links stay as they are, so few rows change. A row holds as many as
+RESERVE further links, which take the places of those that go. If it holds fewer than link to the
+page, and has too few left to list, all links to this page are read again. So a row with all links
+to its page is as if it was made anew, but one with more is a sample: ranks count as of when a link
+came, and if a domain loses its best links, others that the row does not hold take their places only
+when all are read again.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -23,6 +25,7 @@ from pyspark.sql import functions as F
 
 from gossamer.links import current_links, domains
 from gossamer.state import lsm, unread
+from gossamer.storage.store import Layer
 from gossamer.tables import HOST_RANKS, INLINKS, INVERTED, LINKS, RESPONSES
 from gossamer.web.urls import host_column
 
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 
 FEW_LINKS = 100_000
 """So many are sorted at once, sooner than the queries for what changed would be planned."""
+SORTED_LINKS = 400_000
+"""So many are sorted at once, for which the engine takes 560 bytes each. Of more, those to some of
+the pages are sorted first, and then those to others."""
 MAX_SOURCES = 200
 """Linking pages listed per page."""
 RESERVE = 100
@@ -49,14 +55,20 @@ MOST_LINKS = 1 << 40
 
 def run(work: Workspace) -> StepReport:
     read = (LINKS, RESPONSES)
-    few = sum(layer.rows for layer in work.store.manifest.layers(LINKS.name)) <= FEW_LINKS
-    anew = few or bool(work.store.damaged(INLINKS.name))
+    known = sum(layer.rows for layer in work.store.manifest.layers(LINKS.name))
+    anew = known <= FEW_LINKS or bool(work.store.damaged(INLINKS.name))
     new = unread.unread_inputs(work, INVERTED, read, anew=anew)
+    changed = sum(layer.rows for layer in new.layers[LINKS.name])
     with work.step("invert", work.round) as draft:
-        if new.anew:
+        if new.anew or (changed > SORTED_LINKS and changed > known / 2):
             hosts = standing_hosts(work, work.read(LINKS.name))
-            rows = invert_links(current_links.votes(work), hosts)
-            layer = work.write(rows, INLINKS.name, work.round)
+            votes = current_links.votes(work).select("dst", "src", "anchor")
+            parts = work.scratch_parts(votes, "dst", -(-known // SORTED_LINKS))
+            layers = [
+                work.write(invert_links(part, hosts), INLINKS.name, work.round) for part in parts
+            ]
+            files = chain.from_iterable(layer.files for layer in layers)
+            layer = Layer(work.round, tuple(files))
             lsm.draft_layer(work, draft, INLINKS, layer, anew=True)
             draft.counts["pages"] = layer.rows
         else:

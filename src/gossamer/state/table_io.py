@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count as count_up
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -170,6 +170,22 @@ class Tables:
         hold a page of each column, so long texts have pages of `page_rows`.
         """
         return self._write(df, SCRATCH, by, page_rows)
+
+    def scratch_parts(self, df: DataFrame, key: str, parts: int) -> list[DataFrame]:
+        """Materialise rows in parts by a hash of a column, so that a step can do one after another.
+
+        Parts without rows are left out.
+        """
+        from pyspark.sql import functions as F
+
+        if parts <= 1:
+            return [df]
+        part = F.pmod(F.xxhash64(key), F.lit(parts)).alias("part")
+        found: dict[str, list[str]] = {}
+        for file in self.scratch_files(df.select("*", part), ["part"]):
+            path = f"{self.root}/{file.path}"
+            found.setdefault(PurePath(path).parent.name, []).append(path)
+        return [self.engine.read(paths, _ddl(paths[0])) for _, paths in sorted(found.items())]
 
     def _hold(self, df: DataFrame) -> HeldTable | None:
         """The rows of a small query, which stand for a scratch file; None if it is not small."""
