@@ -211,8 +211,9 @@ def _write_pieces(
 
 def _marked_pieces(raw: bytes, *tables: bytes) -> dict[bytes, int]:
     """The different pieces that have pairs, and the kinds of these."""
-    codes = np.frombuffer(raw, np.uint8)
-    first, second, third, spaces = (np.frombuffer(table, np.uint8)[codes] for table in tables)
+    first, second, third, spaces = (
+        np.frombuffer(raw.translate(bytes(table)), np.uint8) for table in tables
+    )
     pairs = first[:-1] & second[1:]
     pairs[:-1] &= third[2:]
     (ends,) = spaces.nonzero()

@@ -56,22 +56,16 @@ class _Plain(Node):
             self.end(cursor.found)
 
 
-class _Block(_Plain):
+class _Block(Node):
     """A box, and a block of the visible text."""
 
-    def __init__(
-        self,
-        name: str,
-        start: Callable[[Findings, LexborNode], None] | None = None,
-        end: Callable[[Findings], None] | None = None,
-    ) -> None:
-        super().__init__(start, end)
+    def __init__(self, name: str) -> None:
         self.name = name
         self.marks = marks_of(name, {})
 
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         cursor.end_line(cursor.box)
-        child = super().enter(cursor, node)
+        child = node.first_child
         if child is not None and cursor.box >= 0:
             attributes = node.attributes
             marks = marks_of(self.name, attributes) if attributes else self.marks
@@ -85,8 +79,7 @@ class _Block(_Plain):
                 cursor.open_box(self.name, 0)
         return child
 
-    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
-        super().leave(cursor, node, around)
+    def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:  # noqa: ARG002
         cursor.end_line(cursor.box)
         cursor.close_box(around)
 
@@ -98,21 +91,35 @@ class _Block(_Plain):
 class _Heading(_Block):
     """A heading is in the outline even in a button, such as one that opens a section."""
 
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[Findings, LexborNode], None] | None = None,
+        end: Callable[[Findings], None] | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.start = start
+        self.end = end
+
     def enter(self, cursor: Cursor, node: LexborNode) -> LexborNode | None:
         if cursor.box == OUTSIDE:
             cursor.box = cursor.box_of_button(node)
         count = len(cursor.boxes)
         child = super().enter(cursor, node)
         cursor.lines.headings += cursor.boxes[count:]
+        if self.start is not None:
+            self.start(cursor.found, node)
+            if child is None and self.end is not None:
+                self.end(cursor.found)
         return child
 
     def leave(self, cursor: Cursor, node: LexborNode, around: int) -> None:
-        if self.end is not None and cursor.is_unquoted(node):
-            cursor.found.heading_starts.pop()
-            cursor.end_line(cursor.box)
-            cursor.close_box(around)
-        else:
-            super().leave(cursor, node, around)
+        if self.end is not None:
+            if cursor.is_unquoted(node):
+                cursor.found.heading_starts.pop()
+            else:
+                self.end(cursor.found)
+        super().leave(cursor, node, around)
 
 
 class _Preformatted(_Block):

@@ -196,7 +196,7 @@ class Lines:
 @native_text
 def fold_lines(pieces: list[str]) -> list[str]:
     """Return the folded lines of pieces of text, with a BREAK at the end of each but the last."""
-    return [_fold_line(line) for line in _with_blanks("".join(pieces)).split(BREAK)]
+    return [line and _fold_line(line) for line in _with_blanks("".join(pieces)).split(BREAK)]
 
 
 def _with_blanks(text: str) -> str:

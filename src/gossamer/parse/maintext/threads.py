@@ -30,7 +30,6 @@ from gossamer.parse.maintext.marks import BODY
 from gossamer.parse.maintext.names import COMMENTARY
 from gossamer.parse.maintext.rows import rows
 from gossamer.parse.maintext.sums import prefix_sums
-from gossamer.parse.reading.digits import may_have_digit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,14 +124,13 @@ def is_dated(block: Block) -> bool:
 @native_text
 def find_stamps(texts: list[str]) -> list[int]:
     """Return the numbers of the texts that are stamps."""
-    return [index for index, text in enumerate(texts) if _is_stamp(text)]
-
-
-def _is_stamp(text: str) -> bool:
-    if len(text) > MAX_STAMP_CHARS or not may_have_digit(text):
-        return False
-    digit = _DIGIT.search(text)
-    return digit is not None and bool(_DATE.search(text, digit.start()) or _PASSED.fullmatch(text))
+    return [
+        index
+        for index, text in enumerate(texts)
+        if len(text) <= MAX_STAMP_CHARS
+        and (digit := _DIGIT.search(text)) is not None
+        and (_DATE.search(text, digit.start()) or _PASSED.fullmatch(text))
+    ]
 
 
 class _Sums(NamedTuple):
