@@ -3,7 +3,7 @@
 What numpy has no function for, such as reading the codes of a graph, is a loop. Each has a
 definition in Python, in the module that calls it, and is in C beside this one; `hatch_build.py`
 compiles that. Both check their arguments, and give the same results. The definitions take 20 to 200
-times as long: 8 µs to write a link, 4 to read it, and 220 to read the n-grams of 500 characters;
+times as long: 8 µs to write a link, 4 to read it, and 90 to read the n-grams of 500 characters;
 those of `rank` use numpy, and take 4 times as long. `tests/native/test_loops.py` compares them.
 
 This module does not import numpy, which would cost each parser 20 MB.
