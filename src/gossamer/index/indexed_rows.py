@@ -55,8 +55,8 @@ def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) 
     copies = dispositions.where(F.col("disposition") == "dropped_duplicate")
     copies = _add_owners(work, copies.select("url", "survivor", "reason"))
     targets = pages.select("url").union(copies.select("url"))
-    linked = lsm.rows_for_some(work, INLINKS, targets, ["sources"])
-    inlinks = linked.select(F.col("dst").alias("url"), "sources.anchor")
+    linked = lsm.rows_for_some(work, INLINKS, targets, [F.col("sources.anchor").alias("anchor")])
+    inlinks = linked.select(F.col("dst").alias("url"), "anchor")
     texts = F.filter(F.col("anchor"), lambda anchor: F.length(anchor) > 0)
     own = pages.select("url").join(
         inlinks.select("url", F.slice(texts, 1, most).alias("anchors")), on="url", how="inner"

@@ -25,6 +25,8 @@ from gossamer.storage.store import Layer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyspark.sql import Column
+
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.tables import Dataset
 
@@ -95,7 +97,10 @@ def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFra
 
 
 def rows_for_some(
-    work: Workspace, dataset: Dataset, keys: DataFrame, columns: Sequence[str] | None = None
+    work: Workspace,
+    dataset: Dataset,
+    keys: DataFrame,
+    columns: Sequence[str | Column] | None = None,
 ) -> DataFrame:
     """As `rows_for`, of keys that are few beside the base, and of some columns; materialised.
 
