@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 
-PASS_BYTES = 100_000_000
-"""Of files of documents. The engine takes some 600 MB for them if they have little but text."""
+PASS_BYTES = 50_000_000
+"""Of files of documents. The engine takes some 200 MB for them if they have little but text."""
 
 TEXT_COLUMNS = (
     *("title", "description", "headings", "language", "content_type", "published_ms"),
