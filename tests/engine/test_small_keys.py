@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.engine.small.aggregates import AGGREGATES
 from gossamer.engine.small.keys import Order, group_rows, ranks_of, sort_rows
+from gossamer.engine.small.lists import concat_lists
 
 LONGS = st.one_of(st.integers(-3, 3), st.integers(-(1 << 63), (1 << 63) - 1))
 """Equal ones, close ones that are counted, and others that are sorted."""
@@ -83,3 +84,15 @@ def test_the_first_of_equal_extremes_counts(rows: list[tuple[int, int | None]]) 
             known = [(n, v) for n, (k, v) in enumerate(rows) if k == key and v is not None]
             best = choose((v for _, v in known), default=None)
             assert place == next((n for n, v in known if v == best), None)
+
+
+LISTS = st.none() | st.lists(st.none() | st.text("ab", max_size=2), max_size=3)
+
+
+@given(st.integers(1, 3).flatmap(lambda n: st.lists(st.tuples(*[LISTS] * n), min_size=1)))
+def test_the_lists_of_a_row_follow_each_other(rows: list[tuple[list[str | None] | None]]) -> None:
+    columns = [pa.array(each, pa.list_(pa.string())) for each in zip(*rows, strict=True)]
+    cut = [pa.concat_arrays([each, each]).slice(len(rows)) for each in columns]  # has an offset
+    wanted = [None if None in row else [one for part in row for one in part or ()] for row in rows]
+    for given_columns in (columns, cut):
+        assert concat_lists(given_columns).to_pylist() == wanted

@@ -127,9 +127,23 @@ def _array_contains(given: Sequence[Value], rows: int) -> Value:
 
 
 def concat_lists(lists: Sequence[pa.Array]) -> pa.Array:
-    rows = zip(*(each.to_pylist() for each in lists), strict=True)
-    made = [None if None in row else [item for part in row for item in part] for row in rows]
-    return pa.array(made, lists[0].type)
+    """The items of the lists of each row, one list after the other; NULL if one of them is."""
+    missing = np.logical_or.reduce([_is_missing(each) for each in lists])
+    sizes = [pc.fill_null(pc.list_value_length(each), 0).to_numpy() for each in lists]
+    # As one row of sizes after the other, and where each list begins among all items.
+    ends = np.cumsum(np.concatenate(sizes)).reshape(len(lists), -1)
+    begins = (ends - np.stack(sizes)).T.ravel()
+    taken = np.where(missing, 0, np.stack(sizes)).T.ravel()
+    offsets = np.concatenate([[0], np.cumsum(taken)])
+    places = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - begins, taken)
+    items = pa.concat_arrays([each.flatten() for each in lists])
+    of_rows = pa.array(offsets[:: len(lists)].astype(np.int32))
+    return list_array(of_rows, take(items, places), pa.array(missing))
+
+
+def _is_missing(values: pa.Array) -> np.ndarray:
+    found: np.ndarray = values.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _sequence(given: Sequence[Value], rows: int) -> Value:
