@@ -328,6 +328,19 @@ def test_ngrams(words: bytes) -> None:
         assert ours == theirs
 
 
+def test_few_ngrams_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"more words than a process remembers"
+    found = array("q", SCORES), array("q", SCORES)
+    score = DEFINITIONS["add_ngram_scores"]
+    count = score(text, *MODEL, found[0])
+    assert count > 3
+    monkeypatch.setattr(ngrams, "KNOWN", 3)
+    monkeypatch.setattr(ngrams, "_LAST", [ngrams._Scores((), (), 0)])
+    assert score(text, *MODEL, found[1]) == count
+    assert found[0] == found[1]
+    assert 0 < len(ngrams._LAST[0]) <= 3
+
+
 @compiled_only
 @given(st.binary(max_size=9), st.lists(st.integers(0, (1 << 32) - 1)), st.integers(1, 9))
 def test_rows_of_no_model(words: bytes, rows: list[int], languages: int) -> None:
