@@ -106,6 +106,7 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
     assert "the fetch of round 1 was stopped; what was fetched is kept\n" in errors
     assert "→ run the same command again to continue" in errors
     assert steps(folder) == ["inject", "generate", "fetch"]
+    assert not stopping.requested(str(folder))  # of whatever comes next
     opened = Crawl.open(str(folder), engine)
     found = opened.dataset("responses").groupBy("outcome").count().collect()
     outcomes = {row["outcome"]: row["count"] for row in found}

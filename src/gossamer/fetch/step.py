@@ -93,6 +93,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             draft.counts[POSTPONED] = _count_pages(paths, {part.number for part in left})
         signals.check()
     if stopping.requested(work.root):
+        stopping.take_back(work.root)
         raise Stopped(
             work.root,
             f"the fetch of round {round_} was stopped; what was fetched is kept",

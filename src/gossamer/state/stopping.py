@@ -50,6 +50,11 @@ def request(root: str) -> None:
     opening.touch(_flag(root))
 
 
+def take_back(root: str) -> None:
+    """Forget what was asked of a step that has ended."""
+    opening.remove(_flag(root))
+
+
 def heed_nobody() -> None:
     """Ignore WATCHED too, in a process that is about to end: it would interrupt that."""
     signal.signal(WATCHED, signal.SIG_IGN)
@@ -79,7 +84,7 @@ def stop_on_signals(root: str) -> Iterator[Signals]:
     Only the main thread can handle signals.
     """
     signals = Signals()
-    opening.remove(_flag(root))  # left by a process that died
+    take_back(root)  # left by a process that died
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return
