@@ -22,7 +22,7 @@ from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.flow import forever, rounds, waiting
 from gossamer.flow.forever import Handover, Listener, Reload
-from gossamer.flow.harvests import PARTS, Harvests
+from gossamer.flow.harvests import MOST_BEHIND, PARTS, Harvests
 from gossamer.rules.filter_rules import crawl_rules
 from gossamer.status.human_units import moment
 from gossamer.status.overview import CrawlWatch
@@ -386,6 +386,30 @@ def test_harvests_take_a_part_of_the_time_while_pages_are_due(
         assert harvests.are_due(found=False)  # nothing else is left to do
         now_s += 1
         assert harvests.are_due(found=True)
+
+
+def test_a_harvest_of_many_documents_does_not_wait_until_the_last_one_has_rested(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+
+    def harvest(*_: object) -> Iterator[StepReport]:
+        nonlocal now_s
+        now_s += 10
+        return iter(())
+
+    def ignore(*_: object) -> None: ...
+
+    monkeypatch.setattr(rounds, "harvest", harvest)
+    with crawl.work.store.lock(), Harvests(ignore, ignore, lambda: now_s) as harvests:
+        harvests.begin(crawl.work)
+        harvests.wait(60)
+        harvests.behind = MOST_BEHIND - 1
+        assert not harvests.are_due(found=True)
+        harvests.behind = MOST_BEHIND
+        assert harvests.are_due(found=True)
+        harvests.begin(crawl.work)
+        assert not harvests.is_full
 
 
 def test_harvests_follow_brief_rounds_that_brought_something(crawl: Crawl) -> None:

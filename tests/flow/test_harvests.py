@@ -10,7 +10,7 @@ import pytest
 
 from gossamer import Crawl
 from gossamer.errors import WorkerDied
-from gossamer.flow import rounds, waiting
+from gossamer.flow import harvests, rounds, waiting
 from gossamer.flow.check import checks
 from gossamer.flow.forever import Listener
 from gossamer.flow.harvests import Harvests
@@ -91,6 +91,32 @@ def test_a_page_is_fetched_while_those_of_the_round_before_are_indexed(
     assert [name for number, name in steps if number == 1] == [*rounds.ROUND, *rounds.HARVEST]
     assert {hit.url for hit in crawl.search("beta").hits} == {HELD}
     assert garbage(crawl) == set()
+
+
+def test_rounds_wait_for_a_harvest_while_too_many_documents_are_not_searchable(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first harvest is held back until the crawl has looked around thrice after round 2."""
+    monkeypatch.setattr(harvests, "MOST_BEHIND", 1)
+    ended, looks = threading.Event(), 0
+
+    class Slow(Listening):
+        def report(self, done: StepReport) -> None:
+            if done.step == "index":
+                assert ended.wait(LONGEST_S)
+            super().report(done)
+
+        def look(self) -> None:
+            nonlocal looks
+            looks += (2, "update") in self.steps
+            if looks == 3:
+                assert (3, "generate") not in self.steps
+                ended.set()
+
+    listener = Slow()
+    with pytest.raises(Ended):
+        crawl.run_forever(listener)
+    assert listener.steps.index((1, "index")) < listener.steps.index((3, "generate"))
 
 
 def test_what_was_crawled_beside_a_harvest_is_harvested_next(crawl: Crawl) -> None:

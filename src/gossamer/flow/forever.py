@@ -3,9 +3,9 @@
 While nothing is due, the crawl is not locked: other commands may add seeds, make pages due or
 change rules. It then goes on at once, as it does when its settings are read anew (SIGHUP).
 
-Rounds do not wait for harvests, which run beside them (harvests.py). Only the steps that prune and
-join the archive, which move pages that a harvest may read, wait for a moment between two rounds
-without one.
+Rounds do not wait for harvests, which run beside them, unless too many documents are not searchable
+yet (harvests.py). Only the steps that prune and join the archive, which move pages that a harvest
+may read, wait for a moment between two rounds without one.
 
 The process may be replaced at such a moment (`Listener.may_end`), and end while nothing is due
 (`may_end_until`). The one that follows waits for its turn, as other commands may use the crawl
@@ -181,6 +181,8 @@ class _Crawl:
             self._round.clear()
             found = self._report_steps(rounds.round_(work, self._announce_round))
             is_new = _brings_something(self._round)
+            self.harvests.behind += _count_documents(self._round)
+            self._wait_while_full()
             if not self.harvests.is_running():
                 self._report_steps(rounds.tend_archive(work, self._announce_round))
                 if found:
@@ -195,6 +197,11 @@ class _Crawl:
                     work.store.refresh()  # with what the harvest has committed
                     work.store.collect_garbage(work.config.store.keep_versions)
                     return due_ms
+
+    def _wait_while_full(self) -> None:
+        while self.harvests.is_full and self.harvests.is_running():
+            self._listener.look()
+            self.harvests.wait(waiting.LOOK_S)
 
     def is_woken(self) -> bool:
         """Whether settings were read anew while the crawl waits."""
@@ -259,3 +266,7 @@ def _brings_something(steps: Sequence[StepReport]) -> bool:
     """
     outcomes = {name for done in steps if done.step == "fetch" for name in done.counts}
     return outcomes != {UNCHANGED} or any(done.counts for done in steps if done.step == "parse")
+
+
+def _count_documents(steps: Sequence[StepReport]) -> int:
+    return sum(done.counts.get("documents", 0) for done in steps if done.step == "parse")

@@ -7,6 +7,10 @@ one part in PARTS of the time: one begins when as long has passed since the last
 While rounds are brief (round_length.py), one begins after each round that has brought something:
 cores that wait for feeds are idle, and half of a harvest's time is what news would wait longer.
 
+A crawl without delays can fetch faster than its pages become searchable. Each harvest would find
+more than the one before, and take longer and more memory. So when MOST_BEHIND documents wait, the
+next harvest begins as soon as the running one has ended, and rounds wait for that (`is_full`).
+
 In a crawl that can be searched already, a harvest begins with what makes new pages searchable
 (`rounds.SEARCHABLE`). What their links say of other pages takes longer, above all in a large crawl:
 its steps pass over all ranks and links, however few have changed. So these steps follow
@@ -36,6 +40,8 @@ PARTS = 2
 LINK_PARTS = 6
 """With ten million pages and thirty million links, the steps of links take 11 to 17 seconds on two
 cores (bench/in_proportion.py). So anchors and ranks are up to a minute and a half old."""
+MOST_BEHIND = 20_000
+"""Documents for whose harvest rounds wait. A round with its limit of pages brings as many."""
 END_S = 2.0
 """Seconds that a harvest may take to end which is given up. It can commit nothing any more."""
 
@@ -60,6 +66,8 @@ class Harvests:
         self._error: BaseException | None = None
         self.is_stale = True
         """Whether anything may have changed since the last one began."""
+        self.behind = 0
+        """Documents that came since the last one began."""
         self._links_wait = False
         """Whether the last one has left links for a later one."""
         self._index_lacks_links = False
@@ -77,6 +85,11 @@ class Harvests:
         """Whether anything may still be missing in the index when the running one has ended."""
         return self.is_stale or self._links_wait or self._index_lacks_links
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for the next one that no further round may begin before it."""
+        return self.behind >= MOST_BEHIND
+
     def are_due(self, *, found: bool, is_new: bool = True, hurries: bool = False) -> bool:
         """Whether it is time, after a round that `found` something to do, or nothing.
 
@@ -88,7 +101,8 @@ class Harvests:
         self.is_stale |= found and is_new
         if self.is_running() or not (self.is_stale or (self.is_behind and not found)):
             return False
-        return not found or hurries or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
+        has_rested = self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
+        return not found or hurries or self.is_full or has_rested
 
     def begin(self, work: Workspace) -> None:
         """Harvest what there is now."""
@@ -96,7 +110,7 @@ class Harvests:
         steps = self._steps(branch)
         self._links_wait = steps == rounds.SEARCHABLE and (self._links_wait or self.is_stale)
         self._index_lacks_links = steps == rounds.NEW_FIRST
-        self.is_stale = False
+        self.is_stale, self.behind = False, 0
         self._thread = threading.Thread(target=self._run, args=(branch, steps), daemon=True)
         self._thread.start()
 
