@@ -199,7 +199,7 @@ def test_waits_have_bounds(site: Site, finds: int, days: float, seconds: float) 
 @shared.story
 @pytest.mark.parametrize("depth", [0, 1])
 def test_a_silent_feed_of_a_seed_is_asked_each_hour(site: Site, depth: int) -> Story:
-    found = (yield visited(site, 0, finding_days=9_999.0, depth=depth))[site.url()]
+    found = (yield visited(site, 0, finding_days=9_999.0, depth=depth, announced=True))[site.url()]
     assert wait_s(found) == HOUR_S
 
 

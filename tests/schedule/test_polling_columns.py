@@ -28,7 +28,7 @@ NOW_MS = 200 * DAY_MS
 TYPES: dict[str, pa.DataType] = {
     **dict.fromkeys(("kind", "source", "url", "relation", "content_type"), pa.string()),
     **dict.fromkeys(("outcome", "status", "src", "dst"), pa.string()),
-    **dict.fromkeys(("is_visit", "first", "nofollow"), pa.bool_()),
+    **dict.fromkeys(("is_visit", "first", "nofollow", "announced"), pa.bool_()),
     **dict.fromkeys(("finds", "finding_days", "date_rate", "true_share"), pa.float64()),
     **dict.fromkeys(("visit_days",), pa.float64()),
     **dict.fromkeys(("found", "found_dates", "dated_ms", "stored_ms", "found_ms"), pa.int64()),
@@ -116,11 +116,13 @@ def test_feeds_that_seeds_announce_are_never_left_alone_for_long(engine: Engine)
     feed: Row = {"kind": "feed", "finds": 1.0, "finding_days": 30.0, "date_rate": 0.0}
     often: Row = feed | {"finding_days": 1e-9}
     by_rhythm_s = math.log(2) * DAY_S * 30
-    pages = [feed | {"depth": depth} for depth in (0, 1, 2, None)]
+    pages = [feed | {"depth": depth, "announced": True} for depth in (0, 1, 2, None)]
+    pages[0]["announced"] = False
+    pages += [feed | {"depth": 1, "announced": announced} for announced in (False, None)]
     pages += [feed | {"depth": 0, "kind": kind} for kind in ("sitemap", "page")]
-    pages += [often | {"depth": 1}]
+    pages += [often | {"depth": 0}]
     waits = values(engine, listing_polls.wait_s(UpdateConfig()), *pages)
-    assert waits == [pytest.approx(s) for s in (3_600, 3_600, *[by_rhythm_s] * 4, 10)]
+    assert waits == [pytest.approx(s) for s in (3_600, 3_600, *[by_rhythm_s] * 6, 10)]
     soon = UpdateConfig(feed_longest_interval_s=20)
     assert values(engine, listing_polls.wait_s(soon), *pages)[:3] == [20, 20, by_rhythm_s]
     less = UpdateConfig(feed_longest_interval_s=20, feed_interval_s=60)

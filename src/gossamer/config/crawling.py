@@ -107,8 +107,8 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     it lists few. `fetch.delay_s` and robots.txt apply, too. 0: feeds and sitemaps are scheduled
     like other pages."""
     feed_longest_interval_s: Seconds = 3_600
-    """Longest interval between visits of a feed that is a seed, or to which a seed links, however
-    rarely it lists new pages; see operating.md, News."""
+    """Longest interval between visits of a feed that is a seed, or that a seed of its own site
+    announces, however rarely it lists new pages; see operating.md, News."""
     scoring: Line = "links"
     """Which pages are fetched first: `links`, `breadth`, `opic`, `pagerank`, `hostrank`, `fit`, the
     name of a plugin's scoring, or a product such as `opic*breadth`."""

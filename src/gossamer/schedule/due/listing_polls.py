@@ -25,11 +25,13 @@ a listing is due, if not before. The column `date_rate` holds δ, an average in 
 counts for DATES_SHARE of what is new. With I = 30, 15 true dates a day lead to a visit a day.
 
 A feed or sitemap is due after `update.feed_interval_s` at the earliest. A feed that is a seed, or
-to which a seed links, is due after `update.feed_longest_interval_s` at the latest: a user who names
-a site wants to know soon when it breaks a long silence. A hub, any other page in which a visit
-found something new, is due when its rhythm says so or its text has probably changed
-(change_rates.py), whichever is earlier, but not before HUB_S: what finds new URLs at each visit may
-be a trap. No wait is longer than `update.interval_days`.
+one link away from a seed and announced by its own site, is due after
+`update.feed_longest_interval_s` at the latest: a user who names a site wants to know soon when it
+breaks a long silence. A seed that lists other people's feeds has no say about them.
+
+A hub, any other page in which a visit found something new, is due when its rhythm says so or its
+text has probably changed (change_rates.py), whichever is earlier, but not before HUB_S: what finds
+new URLs at each visit may be a trap. No wait is longer than `update.interval_days`.
 
 Of pages that are due, those with a rhythm come first, and before them what they have just announced
 (`is_news`). A link that several pages list is found in that which is visited first, and the others
@@ -56,8 +58,6 @@ LAST_FINDS = 8
 PRIOR_FINDS = 0.5
 DATES_SHARE, LEAST_DAYS = 1 / 4, 1 / DAY_S
 HUB_S = 300
-WATCHED_DEPTH = 1
-"""Up to this depth, a feed is a seed or one to which a seed links."""
 FIRST_WAITS_S = {"feed": 60, "sitemap": 3_600}
 """Seconds from the first visit of a listing to the second, by its kind."""
 FOUND = ("found", "found_dates")
@@ -149,7 +149,8 @@ def wait_s(config: UpdateConfig) -> Column:
     each_days = F.when(finds > 0, days / finds).otherwise(none_yet)
     least_s = F.when(is_hub, HUB_S).otherwise(config.feed_interval_s)
     of_finds_s = math.log(2) * DAY_S * each_days
-    is_watched = (kind == "feed") & (F.col("depth") <= WATCHED_DEPTH)
+    is_announced = (F.col("depth") == 1) & F.col("announced")
+    is_watched = (kind == "feed") & ((F.col("depth") == 0) | is_announced)
     longest_s = F.when(is_watched, F.lit(config.feed_longest_interval_s))
     hoped_s = F.least(of_finds_s, of_dates_s, longest_s)
     wait = F.least(F.lit(usual_s), F.greatest(least_s, hoped_s))
