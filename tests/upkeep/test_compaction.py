@@ -19,7 +19,7 @@ from gossamer.state import lsm, unread
 from gossamer.state.lookup import Lookup
 from gossamer.tables import COUNTED, DATASETS, JUDGED
 from gossamer.upkeep import compaction
-from gossamer.upkeep.compaction import kept_rows, layer_merging
+from gossamer.upkeep.compaction import kept_rows, layer_merging, step
 from tests.support.planted_duplicates import document, prose, standing
 from tests.support.site_histories import NAMES, Site, inlinks, layers, page
 
@@ -184,6 +184,48 @@ def test_there_are_few_layers_and_a_row_is_written_few_times(work: Workspace) ->
     assert most <= lsm.FEW + 4
     assert written <= 5 * 10 * rounds
     assert len(stored(work, "responses")) == 10 * rounds
+
+
+def answers(work: Workspace, round_: int, pages: range) -> None:
+    rows = [{"url": page(number), "round": round_, "outcome": "ok"} for number in pages]
+    with work.step("test", round_) as draft:
+        draft.append |= layers(work, "responses", [rows], round_)
+
+
+def test_large_layers_stay_while_nothing_is_replaced(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step, "LARGE_BYTES", 1)
+    for round_ in range(1, 3 * lsm.FEW):
+        answers(work, round_, range(10 * round_, 10 * round_ + 10))
+        assert not compaction.due_spans(work)
+
+
+def test_large_layers_are_merged_once_enough_of_their_rows_are_replaced(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step, "LARGE_BYTES", 1)
+    work.config = structs.replace(work.config, history=HistoryConfig(rounds=1))
+    for round_ in range(1, lsm.FEW + 1):
+        answers(work, round_, range(20) if round_ % 2 else range(20 * round_, 20 * round_ + 20))
+    assert list(compaction.due_spans(work)) == ["responses"]
+    compaction.run(work)
+    (merged,) = work.store.manifest.layers("responses")
+    assert merged.rows == 5 * 20  # of the four rounds that fetched the same pages, one stays
+
+
+def test_small_layers_are_merged_between_large_ones(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(work, 1, range(1_000))
+    (large,) = work.store.manifest.layers("responses")
+    monkeypatch.setattr(step, "LARGE_BYTES", large.bytes)
+    for round_ in range(2, lsm.FEW + 2):
+        answers(work, round_, range(1_000 * round_, 1_000 * round_ + 5))
+    compaction.run(work)
+    first, merged = work.store.manifest.layers("responses")
+    assert first == large
+    assert merged.rows == 5 * lsm.FEW
 
 
 def test_layers_that_a_step_has_read_are_not_merged_with_others(work: Workspace) -> None:
