@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from gossamer.storage.garbage import Attempts, Garbage
+from gossamer.storage.garbage import Attempts, Garbage, _manifests
 from gossamer.storage.manifest import File, Layer, StepReport
 from tests.support.memory_backend import MemoryBackend
 
@@ -66,7 +66,7 @@ def test_only_what_no_kept_version_names_is_deleted() -> None:
     known, newest = garbage(*"abc"), manifest(4)
     known._state = newest
     known._replaced = {path("a"): (2, 4), path("b"): (3, 4), path("c"): (4, 4)}
-    assert known.collect([3], [newest], Attempts(), []) == 8
+    assert known.collect([3], [newest], known.list_files(Attempts()), Attempts(), []) == 8
     assert known._replaced == {path("c"): (4, 4)}
     assert [name for name, _ in known._backend.sizes("pages")] == [path("c")]
     assert known._state == newest
@@ -93,7 +93,7 @@ def test_manifests_are_deleted_before_what_they_name() -> None:
     listing = f"manifest/00000001-0123abcd-pages-{HEX32}.json"
     for name in (listing, *names):
         known._backend.create(name, b"{}")
-    found = [name for name, _ in known._manifests([2], [])]
+    found = [name for name, _ in _manifests([2], [], known.list_files(Attempts()))]
     assert sorted(found[:2]) == [names[0], names[2]]
     assert found[2:] == [listing]
 

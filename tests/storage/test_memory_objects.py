@@ -16,7 +16,9 @@ from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.objects.lease import FOLDER, LEASE_S, Lease, newest_lease
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
+
+    from gossamer.storage.objects.bucket import Found
 
 
 @pytest.fixture
@@ -79,6 +81,44 @@ def test_the_age_of_a_lease_is_that_of_its_last_beat(bucket: Bucket) -> None:
     assert lease.age_s(bucket, found._replace(beat_at=None)) == 0
 
 
+def test_what_this_process_has_made_is_not_asked_for_and_what_is_deleted_is_gone(
+    bucket: Bucket,
+) -> None:
+    backend = ObjectBackend(bucket)
+    backend.create("pages/a", b"made")
+    bucket.delete(["pages/a"])
+    assert backend.sizes_of(["pages/a"]) == backend.sizes_of_new(["pages/a"]) == {"pages/a": 4}
+    backend.delete(["pages/a"])
+    assert backend.sizes_of(["pages/a"]) == backend.sizes_of_new(["pages/a"]) == {}
+
+
+def test_all_objects_are_listed_where_folders_would_take_as_many_requests(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gossamer.storage.objects.backend.LISTED_AT_ONCE", 3)
+    backend = ObjectBackend(bucket)
+    paths = [f"{folder}/{number}" for folder in "abcd" for number in range(2)]
+    for path in paths:
+        bucket.create(path, b"")
+    listed: list[str] = []
+    real = bucket.list
+
+    def listing(folder: str = "") -> Iterator[Found]:
+        listed.append(folder)
+        return real(folder)
+
+    monkeypatch.setattr(bucket, "list", listing)
+
+    def found(*folders: str) -> list[str]:
+        listed.clear()
+        return sorted(path for path, _ in backend.sizes_in(folders))
+
+    assert (found("a"), listed) == (paths[:2], [""]), "nobody knows how many there are"
+    assert (found("b", "c"), listed) == (paths[2:6], ["b", "c"])
+    assert (found("b", "c", "e"), listed) == (paths[2:6], [""])
+    assert (found(), listed) == ([], [])
+
+
 @pytest.mark.parametrize("more", [0, 1])
 def test_sizes_are_asked_for_one_by_one_or_for_a_folder(
     bucket: Bucket, monkeypatch: pytest.MonkeyPatch, more: int
@@ -87,7 +127,7 @@ def test_sizes_are_asked_for_one_by_one_or_for_a_folder(
     backend = ObjectBackend(bucket)
     held = [f"pages/{number:03}" for number in range(ASKED_SINGLY + more - 1)]
     for path in [*held, "hosts/a", "hosts/b", "pages/other"]:
-        backend.create(path, path.encode())
+        bucket.create(path, path.encode())
     listed: list[str] = []
     real = backend.sizes
 

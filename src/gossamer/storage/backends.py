@@ -56,6 +56,9 @@ class Backend(Protocol):
     def sizes_of(self, paths: Collection[str]) -> Mapping[str, int]:
         """The sizes of those of the files that exist."""
 
+    def sizes_of_new(self, paths: Collection[str]) -> Mapping[str, int]:
+        """As `sizes_of`, of files that no commit has named yet."""
+
     def prove(self) -> None:
         """Raise StoreError if this storage cannot keep a crawl."""
 

@@ -48,6 +48,8 @@ class Shared:
         """Held by whoever commits or collects garbage."""
         self.newest = newest
         """The newest version that this process has read or written."""
+        self.manifests: dict[int, Manifest] = {}
+        """The versions that were read or written while this process has held the lock."""
         self.listings = listings
         self.garbage = Garbage(backend)
         self.intact = Intact(backend)

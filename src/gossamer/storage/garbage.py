@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import CorruptManifest
 from gossamer.storage.manifest import Layer
-from gossamer.storage.names import FOLDERS, is_collected, manifest_path, version_in, version_of
+from gossamer.storage.names import (
+    FOLDERS,
+    MANIFESTS,
+    is_collected,
+    manifest_path,
+    version_in,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -75,10 +82,17 @@ class Garbage:
         for file in replaced:
             self._replaced[file.path] = after.version, file.bytes
 
+    def list_files(self, attempts: Attempts) -> list[tuple[str, int]]:
+        """The files beside the manifests, and those of attempts unless a sweep will find them."""
+        if self._state is None:
+            return list(self._backend.sizes(MANIFESTS))
+        return list(self._backend.sizes_in((MANIFESTS, *attempts.folders)))
+
     def collect(
         self,
         kept: Sequence[int],
         manifests: Sequence[Manifest],
+        listed: Sequence[tuple[str, int]],
         attempts: Attempts,
         others: Sequence[Attempts],
         version: int | None = None,
@@ -86,14 +100,15 @@ class Garbage:
         """Delete what no kept manifest names, and return the number of bytes freed.
 
         `kept` are the versions to keep, oldest first, and `manifests` those that can be read; the
-        last one must be. What `attempts` wrote and nothing names is deleted, and they are cleared;
-        what `others` wrote is not. `version`: the newest one that this process has read or written,
-        if it may have lost the lock unawares. Raises CorruptManifest.
+        last one must be. `listed`: the result of `list_files`. What `attempts` wrote and nothing
+        names is deleted, and they are cleared; what `others` wrote is not. `version`: the newest
+        one that this process has read or written, if it may have lost the lock unawares. Raises
+        CorruptManifest.
         """
         known, self._state = self._state, None  # so an error here leads to a sweep
         newest = manifests[-1]
         if known == newest:
-            files = self._own(kept[0], attempts)
+            files = self._own(kept[0], attempts, listed)
         else:
             swept = list(self._swept(manifests))
             # After the sweep: it may have met files of attempts that began meanwhile.
@@ -102,7 +117,7 @@ class Garbage:
         # Manifests first, so that none that exists ever names a deleted file.
         garbage = {
             path: size
-            for path, size in (*self._manifests(kept, manifests), *files)
+            for path, size in (*_manifests(kept, manifests, listed), *files)
             if is_collected(path) and (version is None or _is_before(path, version))
         }
         self._backend.delete(garbage)
@@ -115,25 +130,16 @@ class Garbage:
         self._state = newest
         return sum(garbage.values())
 
-    def _manifests(
-        self, kept: Sequence[int], manifests: Sequence[Manifest]
-    ) -> list[tuple[str, int]]:
-        """Manifests that are not kept; then listings that no manifest names, and drafts."""
-        listings = (listing for manifest in manifests for listing in manifest.listings())
-        named = {path for listing in listings for path in listing.paths}
-        named.update(map(manifest_path, kept))
-        found = [each for each in self._backend.sizes("manifest") if each[0] not in named]
-        return sorted(found, key=lambda each: version_of(each[0]) is None)
-
-    def _own(self, oldest: int, attempts: Attempts) -> Iterator[tuple[str, int]]:
+    def _own(
+        self, oldest: int, attempts: Attempts, listed: Sequence[tuple[str, int]]
+    ) -> Iterator[tuple[str, int]]:
         """Yield garbage that this process made, if all versions from `oldest` on are kept."""
         for path, (version, size) in self._replaced.items():
             if version <= oldest:
                 yield path, size
-        for attempt in attempts.folders:
-            for path, size in self._backend.sizes(attempt):
-                if path not in attempts.named:
-                    yield path, size
+        for path, size in listed:
+            if not path.startswith(f"{MANIFESTS}/") and path not in attempts.named:
+                yield path, size
 
     def _swept(self, manifests: Sequence[Manifest]) -> Iterator[tuple[str, int]]:
         """Yield all garbage on disk, after learning what the kept versions replaced."""
@@ -154,6 +160,19 @@ class Garbage:
         for path, size in self._backend.sizes_in(FOLDERS):
             if path not in named:
                 yield path, size
+
+
+def _manifests(
+    kept: Sequence[int], manifests: Sequence[Manifest], listed: Sequence[tuple[str, int]]
+) -> list[tuple[str, int]]:
+    """Manifests that are not kept; then listings that no manifest names, and drafts."""
+    listings = (listing for manifest in manifests for listing in manifest.listings())
+    named = {path for listing in listings for path in listing.paths}
+    named.update(map(manifest_path, kept))
+    found = [
+        each for each in listed if each[0].startswith(f"{MANIFESTS}/") and each[0] not in named
+    ]
+    return sorted(found, key=lambda each: version_of(each[0]) is None)
 
 
 def _is_before(path: str, version: int) -> bool:

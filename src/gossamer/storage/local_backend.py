@@ -108,6 +108,8 @@ class LocalBackend:
                 found[path] = self.size(path)
         return found
 
+    sizes_of_new = sizes_of
+
     def prove(self) -> None:
         """Do nothing: link(2) is atomic."""
 

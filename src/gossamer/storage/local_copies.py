@@ -4,7 +4,8 @@ Files of a crawl in a folder are used where they are. Objects are fetched into a
 crawls and processes of a machine share (places.py): named by their checksum if it is known, so that
 equal objects are fetched once, or else by the URL. Tasks also make files there before they are
 uploaded. Small tables are fetched as a whole, too: the embedded engine, which asks for a file again
-with each query, then needs no request for them.
+with each query, then needs no request for them. What later steps read again is kept while it is
+uploaded (kept_objects.py), so that the machine that wrote it never fetches it.
 
 Environment variables say where the cache is and how large it gets, as machines differ. If it is
 larger, the copies that were not used for the longest time are deleted, known by their names: that
@@ -38,8 +39,9 @@ from gossamer.storage.places import CACHE, cache_folder, is_left_work, local_pat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import BinaryIO
 
-    from gossamer.storage.store import File
+    from gossamer.storage.manifest import File
 
 CACHE_GB = "GOSSAMER_CACHE_GB"
 """The environment variable that says how large the cache gets."""
@@ -67,7 +69,7 @@ def local_copy(path: str, xxh3: str = "") -> Path:
     StoreError if a fetched object has another checksum.
     """
     path = local_path(path)
-    copy = _copy_place(path, xxh3)
+    copy = copy_place(path, xxh3)
     if not is_object_url(path):
         return copy
     if not _is_there(copy):
@@ -83,11 +85,33 @@ def near_copy(path: str) -> str:
     path = local_path(path)
     if not is_object_url(path) or path in _large:
         return path
-    copy = _copy_place(path, "")
+    copy = copy_place(path, "")
     if not _is_there(copy) and not _fetch_copy(path, copy, most=NEAR_BYTES):
         _large.add(path)
         return path
     return str(copy)
+
+
+def open_near(path: str) -> BinaryIO:
+    """Open a file for reading at any place: the copy of an object, if there is one.
+
+    This is no use that would keep the copy in a full cache: an open file stays readable.
+    """
+    path = local_path(path)
+    if is_object_url(path):
+        with suppress(OSError):
+            return copy_place(path, "").open("rb", opening.BUFFER_BYTES)
+    return opening.open_file(path)
+
+
+def size_of_copy(url: str) -> int | None:
+    """The size of an object of which there is a copy, so that it was there; None if there is none.
+
+    Other copies with the same contents do not count.
+    """
+    with suppress(OSError):
+        return copy_place(url, "").stat().st_size
+    return None
 
 
 def near_all(paths: Sequence[str]) -> list[str]:
@@ -173,7 +197,7 @@ def keep_copy(
     with file.open("rb") as source:
         shutil.copyfileobj(source, made, opening.PART_BYTES)
     made.close()
-    copy = _copy_place(path, made.xxh3 if by_content else "")
+    copy = copy_place(path, made.xxh3 if by_content else "")
     with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):  # it is there, or this file system has no hard links
@@ -181,12 +205,16 @@ def keep_copy(
     return made.size, made.xxh3
 
 
-def _copy_place(path: str, xxh3: str) -> Path:
+def copy_place(path: str, xxh3: str) -> Path:
     """Where a file is on this machine, or would be."""
     if not is_object_url(path):
         return Path(path)
     name = xxh3 or f"{checksums.checksum_bytes(path.encode())}-url"
     return cache_folder() / name[:2] / name
+
+
+def draft_of(copy: Path) -> Path:
+    return copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
 
 
 def _is_there(copy: Path) -> bool:
@@ -201,7 +229,7 @@ def _is_there(copy: Path) -> bool:
 
 def _is_link(path: str, xxh3: str, file: Path) -> bool:
     try:
-        return _copy_place(path, xxh3).samefile(file)
+        return copy_place(path, xxh3).samefile(file)
     except FileNotFoundError:
         return False
 
@@ -209,7 +237,7 @@ def _is_link(path: str, xxh3: str, file: Path) -> bool:
 def _fetch_copy(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
     """Fetch an object, unless another process has done so meanwhile. False: it is too large."""
     bucket, key = locate_object(url)
-    draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
+    draft = draft_of(copy)
     hasher = xxhash.xxh3_64()
     with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -230,7 +258,7 @@ def _fetch_copy(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool
         finally:
             draft.unlink(missing_ok=True)
     with _cache_errors(copy.parent.parent):
-        _make_room()
+        make_room()
     return True
 
 
@@ -283,7 +311,7 @@ def _most_bytes() -> float:
         raise ConfigError(f"${CACHE_GB}", what, f"for example {CACHE_GB}=20") from None
 
 
-def _make_room() -> None:
+def make_room() -> None:
     """Delete the oldest files if the cache has become too large."""
     most, now_s = _most_bytes(), time.time()
     swept = cache_folder() / _SWEPT

@@ -15,6 +15,8 @@ from gossamer.tables import DATASETS
 
 CONFIG_NAME = "gossamer.toml"
 SCRATCH = "scratch"
+MANIFESTS = "manifest"
+"""The folder of the manifests and their listings."""
 HISTORY = "history"
 """The name of the reports of steps among the stacks of the manifest."""
 OWNER_MARK = ".gossamer-crawl"

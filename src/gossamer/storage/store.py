@@ -224,7 +224,7 @@ class Store:
                     raise ValueError(f"{file.path}: not in the folder of {dataset}")
                 if not file.xxh3:
                     raise ValueError(f"{file.path}: its checksum was not computed")
-        for damage in self._shared.intact.wrong_sizes(chain(*added.values())):
+        for damage in self._shared.intact.wrong_new_sizes(chain(*added.values())):
             raise self.error(damage)
 
     def listed(self, dataset: str, round_: int | None = None) -> list[File]:
@@ -300,24 +300,29 @@ class Store:
         """
         with self._shared.guard:
             self.claim()
-            versions = self._versions()
+            listed = self._shared.garbage.list_files(self._attempts)
+            versions = _versions_among(listed)
             oldest = min(self._shared.oldest(), versions[-keep_versions - 1 :][0])
             kept = [version for version in versions if version >= oldest]
             manifests: list[Manifest] = []
             for version in kept:
                 try:
-                    manifests.append(self._read(version))
+                    manifests.append(self._known(version))
                 except CorruptManifest:
                     if version == kept[-1]:
                         raise  # an older one protects nothing if it is damaged
+            self._shared.manifests = {each.version: each for each in manifests}
             others = self._shared.others(self)
             known = self._shared.newest.version if self.backend.lock_may_be_lost else None
-            return self._shared.garbage.collect(kept, manifests, self._attempts, others, known)
+            return self._shared.garbage.collect(
+                kept, manifests, listed, self._attempts, others, known
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the crawl for writing, and read its newest state. Raises Locked and Occupied."""
         with self.backend.lock(self.holder()) as was_lost:
+            self._shared.manifests = {}
             self.refresh()
             while was_lost and not self._fence():
                 self.refresh()
@@ -365,8 +370,12 @@ class Store:
         return []
 
     def _versions(self) -> list[int]:
-        versions = (version_of(path) for path, _ in self.backend.sizes("manifest"))
-        return sorted(version for version in versions if version is not None)
+        return _versions_among(self.backend.sizes("manifest"))
+
+    def _known(self, version: int) -> Manifest:
+        """A version, which is read once while this process holds the lock."""
+        found = self._shared.manifests.get(version)
+        return self._read(version) if found is None else found
 
     def _read(self, version: int) -> Manifest:
         path = manifest_path(version)
@@ -400,4 +409,10 @@ class Store:
             raise Conflict(
                 f"{self.url}/{path}", "another process committed first", "run the step again"
             ) from None
-        self._shared.newest = manifest
+        self._shared.newest = self._shared.manifests[manifest.version] = manifest
+
+
+def _versions_among(files: Iterable[tuple[str, int]]) -> list[int]:
+    """The versions whose manifests are among some files, oldest first."""
+    versions = (version_of(path) for path, _ in files)
+    return sorted(version for version in versions if version is not None)

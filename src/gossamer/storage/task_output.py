@@ -15,8 +15,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.kept_objects import create_kept
 from gossamer.storage.store import File, Layer
 from gossamer.tables import DATASETS
 
@@ -85,7 +85,7 @@ class ParquetWriter:
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         with disk_errors(self._path):
             if self._writer is None:
-                self._file = opening.create(self._path)
+                self._file = create_kept(self._path)
                 self._writer = _Writer(self._file, self._schema, **self._encoding)
             self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._rows += table.num_rows

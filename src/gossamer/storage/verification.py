@@ -10,7 +10,7 @@ from gossamer.storage.errors import OF_THE_READER, system_error
 from gossamer.storage.manifest import File  # noqa: TC001  # tests ask for the types of a tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gossamer.storage.backends import Backend
 
@@ -78,13 +78,12 @@ class Intact:
     def wrong_sizes(self, files: Iterable[File]) -> Iterator[Damage]:
         """Yield the files that are gone or have another size."""
         files = list(files)
-        sizes = self._backend.sizes_of([file.path for file in files])
-        for file in files:
-            size = sizes.get(file.path)
-            if size is None:
-                yield Damage(file, "the manifest names this file, but it is gone")
-            elif size != file.bytes:
-                yield Damage(file, f"has {size} bytes, but {file.bytes} in the manifest")
+        yield from _compare_sizes(files, self._backend.sizes_of([file.path for file in files]))
+
+    def wrong_new_sizes(self, files: Iterable[File]) -> Iterator[Damage]:
+        """As `wrong_sizes`, of files that no commit has named yet."""
+        files = list(files)
+        yield from _compare_sizes(files, self._backend.sizes_of_new([file.path for file in files]))
 
     def _wrong_bytes(self, file: File) -> str | StoreError | None:
         try:
@@ -97,6 +96,15 @@ class Intact:
                 return system_error(error, f"{self._backend.url}/{file.path}")
             return f"cannot be read: {error.strerror}"
         return None
+
+
+def _compare_sizes(files: Iterable[File], sizes: Mapping[str, int]) -> Iterator[Damage]:
+    for file in files:
+        size = sizes.get(file.path)
+        if size is None:
+            yield Damage(file, "the manifest names this file, but it is gone")
+        elif size != file.bytes:
+            yield Damage(file, f"has {size} bytes, but {file.bytes} in the manifest")
 
 
 def _has_own_checksums(file: File) -> bool:

@@ -25,8 +25,8 @@ from gossamer.links.bvgraph.codes import WORD_BITS, WORD_BYTES
 from gossamer.links.bvgraph.decoding import decode_rows
 from gossamer.links.bvgraph.encoding import encode_rows
 from gossamer.links.bvgraph.properties import Properties
-from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors, system_error
+from gossamer.storage.kept_objects import create_kept, write_kept
 from gossamer.storage.local_copies import local_copy
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BitFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._file = opening.create(path)
+        self._file = create_kept(path)
         self._words = np.zeros(BUFFER_WORDS, np.uint64)
         self._at = 0
 
@@ -140,7 +140,7 @@ class GraphWriter:
 def write_properties(base: str | Path, found: Properties) -> WrittenFile:
     """Write the properties of a graph."""
     path = with_ending(base, ".properties")
-    file = opening.write(path, str(found).encode())
+    file = write_kept(path, str(found).encode())
     return WrittenFile(PurePath(path).name, file.size, file.xxh3)
 
 

@@ -12,7 +12,8 @@ import msgspec
 
 from gossamer.links.graph.stored_graph import IMPORTED
 from gossamer.state import unread
-from gossamer.storage import checksums
+from gossamer.storage.kept_objects import write_kept
+from gossamer.storage.local_copies import local_copy
 from gossamer.storage.store import File
 from gossamer.tables import LINKS, RESPONSES
 
@@ -59,8 +60,8 @@ def covered_now(work: Workspace) -> Covered:
 def write_covered(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
     data = msgspec.json.encode(covered)
     path = f"{attempt}/{IMPORTED if isinstance(covered, Imported) else NAME}"
-    work.store.backend.create(path, data)
-    return File(path, 0, len(data), checksums.checksum_bytes(data))
+    file = write_kept(f"{work.root}/{path}", data)
+    return File(path, 0, file.size, file.xxh3)
 
 
 def unread_files(work: Workspace, now: Covered) -> UnreadFiles | None:
@@ -73,7 +74,8 @@ def unread_files(work: Workspace, now: Covered) -> UnreadFiles | None:
     if not listed:
         return None
     try:
-        before = msgspec.json.decode(work.store.backend.read(listed[-1].path), type=Covered)
+        copy = local_copy(f"{work.root}/{listed[-1].path}")
+        before = msgspec.json.decode(copy.read_bytes(), type=Covered)
     except msgspec.ValidationError:
         return None  # an older Gossamer wrote it
     if (before.links, before.responses) != (now.links, now.responses):

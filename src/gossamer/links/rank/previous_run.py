@@ -24,7 +24,8 @@ from gossamer.links.graph import name_arrays
 from gossamer.links.graph.overlay import split_overlay
 from gossamer.links.rank.fetched_nodes import KnownNodes
 from gossamer.state.lookup import open_checked
-from gossamer.storage import checksums
+from gossamer.storage.kept_objects import write_kept
+from gossamer.storage.local_copies import local_copy
 from gossamer.storage.store import File, Layer
 from gossamer.tables import RANKED_NODES
 
@@ -72,9 +73,8 @@ def remember_nodes(
     found = RankedRows(graph.base, files[0].path, pages, fetched.size, bits)
     data = msgspec.msgpack.encode(found)
     path = f"{work.store.attempt(RANKED_NODES.name)}/{NAME}"
-    work.store.backend.create(path, data)
-    file = File(path, found.rows, len(data), checksums.checksum_bytes(data))
-    return (Layer(work.round, (file,)),)
+    file = write_kept(f"{work.root}/{path}", data)
+    return (Layer(work.round, (File(path, found.rows, file.size, file.xxh3),)),)
 
 
 def recall_nodes(work: Workspace, graph: StoredGraph) -> KnownNodes | None:
@@ -120,7 +120,8 @@ def _read_last(work: Workspace, graph: StoredGraph) -> RankedRows | None:
     files = work.store.whole(RANKED_NODES.name)
     if not files:
         return None
-    last = msgspec.msgpack.decode(work.store.backend.read(files[0].path), type=RankedRows)
+    copy = local_copy(f"{work.root}/{files[0].path}")
+    last = msgspec.msgpack.decode(copy.read_bytes(), type=RankedRows)
     ranks = [file.path for file in work.store.listed("ranks")]
     return last if last.base == graph.base and ranks == [last.ranks] else None
 

@@ -110,7 +110,7 @@ def _parse_pages(
             heartbeat.beat(count=POSTPONED)
         return allowed
 
-    for answer, stored in bodies(job.root, filter(affordable, answers[:most])):
+    for answer, stored in bodies(job.root, filter(affordable, answers[:most]), near=True):
         if stored is None:
             has_links = not is_robots(answer.url)
             unreadable.append({"round": answer.round, "url": answer.url, "has_links": has_links})

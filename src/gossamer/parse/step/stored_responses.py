@@ -153,12 +153,13 @@ def read_stored_redirects(paths: Sequence[str]) -> list[Redirect]:
 
 
 def bodies(
-    root: str, answers: Iterable[ResponseRow]
+    root: str, answers: Iterable[ResponseRow], *, near: bool = False
 ) -> Iterator[tuple[ResponseRow, StoredResponse | None]]:
     """Yield each answer with its stored response, or None if the WARC record is damaged or lost.
 
     Answers with equal bodies share a record. They follow each other, and the record is read once.
-    Each record is read only when it is needed. Raises MissingFile if a WARC file is gone.
+    Each record is read only when it is needed. `near`: from a copy of its file, if this machine has
+    one. Raises MissingFile if a WARC file is gone.
     """
     for file, of_file in groupby(answers, key=attrgetter("warc_file")):
         if not file:
@@ -166,7 +167,7 @@ def bodies(
             continue
         path = f"{root}/{file}"
         try:
-            reader = WarcReader(path)
+            reader = WarcReader(path, near=near)
         except FileNotFoundError:
             raise MissingFile(path, "responses name this file, but it is gone") from None
         with reader:

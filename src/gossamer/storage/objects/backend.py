@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import uuid
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gossamer.errors import StoreError
+from gossamer.storage.local_copies import size_of_copy
 from gossamer.storage.objects import lease
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from gossamer.storage.lock_holder import Holder
@@ -20,6 +22,8 @@ ASKED_SINGLY = 3
 """Of up to so many files of a dataset, each is asked for its size; of more, all are listed."""
 SEEN_S = 30.0
 """So long, a file that was there is not looked for again."""
+LISTED_AT_ONCE = 1_000
+"""Objects that the answer to one request for a list names."""
 PROBE = ".probe-"
 
 
@@ -34,8 +38,10 @@ class ObjectBackend:
         self.url = bucket.url
         self._clock = clock
         self._seen: dict[str, tuple[int, float]] = {}
-        """The sizes of files that were asked for, and when. Threads share it: it is never changed,
-        only replaced."""
+        """The sizes of files that were asked for or made, and when. Threads share it: it is never
+        changed, only replaced."""
+        self._objects: int | None = None
+        """How many there were in the crawl, when all were last listed."""
 
     def read(self, path: str) -> bytes:
         return self.bucket.get(path)
@@ -43,6 +49,7 @@ class ObjectBackend:
     def create(self, path: str, data: bytes, *, private: bool = False) -> None:  # noqa: ARG002
         """See `Backend`. The rules of the bucket decide who may read an object."""
         self.bucket.create(path, data)
+        self._see({path: len(data)})
 
     def checksum(self, path: str) -> str:
         return self.bucket.checksum(path)
@@ -55,9 +62,21 @@ class ObjectBackend:
             yield found.path, found.bytes
 
     def sizes_in(self, folders: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """See `Backend`. All objects are listed, since most of them are in some folder."""
-        below = tuple(f"{folder}/" for folder in folders)
-        return (found for found in self.sizes("") if found[0].startswith(below))
+        """See `Backend`. All objects are listed, if that takes fewer requests than the folders do.
+
+        A folder takes one at least. How many objects there are, only lists of all of them tell.
+        """
+        folders = list(folders)
+        if self._objects is None or self._objects <= LISTED_AT_ONCE * len(folders):
+            return self._sizes_below(tuple(f"{folder}/" for folder in folders))
+        return chain.from_iterable(map(self.sizes, folders))
+
+    def _sizes_below(self, places: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+        count = 0
+        for count, found in enumerate(self.sizes(""), 1):  # noqa: B007
+            if found[0].startswith(places):
+                yield found
+        self._objects = count
 
     def size(self, path: str) -> int:
         return self.bucket.size(path)
@@ -73,6 +92,20 @@ class ObjectBackend:
         new = self._look_up_sizes([path for path in paths if path not in found])
         self._seen = seen | {path: (size, now_s) for path, size in new.items()}
         return found | new
+
+    def sizes_of_new(self, paths: Collection[str]) -> dict[str, int]:
+        """See `Backend`. Files that this machine wrote are known by their copies.
+
+        Those are made when the store has answered that it has the object (kept_objects.py).
+        """
+        copied = {path: size_of_copy(f"{self.url}/{path}") for path in paths}
+        written = {path: size for path, size in copied.items() if size is not None}
+        self._see(written)
+        return written | self.sizes_of([path for path in paths if path not in written])
+
+    def _see(self, sizes: Mapping[str, int]) -> None:
+        now_s = self._clock()
+        self._seen = self._seen | {path: (size, now_s) for path, size in sizes.items()}
 
     def _look_up_sizes(self, paths: Collection[str]) -> dict[str, int]:
         by_folder: dict[str, list[str]] = {}

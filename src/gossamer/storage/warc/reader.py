@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from isal import isal_zlib
 
 from gossamer.storage import opening
+from gossamer.storage.local_copies import open_near
 from gossamer.storage.warc.records import GZIP
 from gossamer.web.publisher_wishes import SITE_FILES
 
@@ -42,10 +43,13 @@ class StoredResponse(NamedTuple):
 
 
 class WarcReader:
-    """Reads bodies of one file by offset, fastest in file order. A context manager."""
+    """Reads bodies of one file by offset, fastest in file order. A context manager.
 
-    def __init__(self, path: str | Path) -> None:
-        self._file = opening.open_file(str(path))
+    `near`: reads the copy of an object, if this machine has one. The object may be damaged then.
+    """
+
+    def __init__(self, path: str | Path, *, near: bool = False) -> None:
+        self._file = open_near(str(path)) if near else opening.open_file(str(path))
 
     def __enter__(self) -> Self:
         return self

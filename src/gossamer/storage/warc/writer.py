@@ -6,8 +6,8 @@ import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer import __version__
-from gossamer.storage import opening
 from gossamer.storage.errors import disk_errors
+from gossamer.storage.kept_objects import create_kept, write_kept
 from gossamer.storage.task_output import Row, file_row
 from gossamer.storage.warc import cdxj
 from gossamer.storage.warc.records import block_digest, plain, warc_date, warc_fields, warc_record
@@ -152,7 +152,7 @@ class WarcWriter:
             return []
         index = b"".join(sorted(self._index))
         index_file = index_path(self.path)
-        lines = opening.write(f"{self._root}/{index_file}", index)
+        lines = write_kept(f"{self._root}/{index_file}", index)
         return [
             file_row("warc", self.path, len(self._index), self.size, self._file.xxh3),
             file_row("warc", index_file, 0, lines.size, lines.xxh3),
@@ -200,7 +200,7 @@ class WarcWriter:
     def _open_archive(self, date_ms: int) -> NewFile:
         """Return the open file, created with its warcinfo record if necessary."""
         if self._file is None:
-            self._file = opening.create(self._full_path)
+            self._file = create_kept(self._full_path)
         if not self.size:
             own = {"software": f"gossamer/{__version__}", "format": "WARC File Format 1.1"}
             block = warc_fields({**own, **self._info})
