@@ -373,6 +373,7 @@ def test_a_pause_holds_back_what_is_handed_over(
         assert not ahead._tasks
 
 
+@pytest.mark.folder
 @pytest.mark.usefixtures("small")
 def test_tasks_report_their_progress_beside_the_fetch(work: Workspace) -> None:
     begin(work)

@@ -330,6 +330,7 @@ def test_too_many_seed_hosts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -
     assert parse.run(work).counts["documents"] == 1
 
 
+@pytest.mark.folder
 def test_heartbeats_tell_of_every_page(work: Workspace) -> None:
     store_round(work, [Fetched(HOME, b"<p>x"), Fetched(HOME + "y", b"<p>y")])
     parse.run(work)

@@ -15,7 +15,12 @@ from gossamer.api.crawl import Crawl
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.state import pausing, stopping, workspace
-from gossamer.state.heartbeats import Heartbeat, clear_heartbeats, heartbeats
+from gossamer.state.heartbeats import (
+    OBJECT_BEAT_S,
+    Heartbeat,
+    clear_heartbeats,
+    heartbeats,
+)
 from gossamer.storage import opening, parquet
 from gossamer.storage.backends import open_backend
 from gossamer.storage.checksums import checksum_bytes
@@ -197,10 +202,17 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
     assert pausing.pause_reason(s3, 0) == pausing.ASKED
     gossamer("resume", s3)
     assert pausing.pause_reason(s3, 0) is None
-    beat = Heartbeat(s3, "fetch", 1, "0", total=2)
-    beat.beat()
+    times = iter([0.0, OBJECT_BEAT_S - 1, OBJECT_BEAT_S, OBJECT_BEAT_S + 1])
+    beat = Heartbeat(s3, "fetch", 1, "0", total=2, clock=lambda: next(times))
+    beat.beat(0)
+    assert list(heartbeats(s3)) == []
+    beat.beat(0)
+    assert [(each.step, each.done) for each in heartbeats(s3)] == [("fetch", 0)]
+    beat.done = 1
     beat.finish()
     assert [(each.step, each.done) for each in heartbeats(s3)] == [("fetch", 1)]
+    Heartbeat(s3, "parse", 1, "0", total=2).finish()
+    assert len(list(heartbeats(s3))) == 1, "a task that takes less than a moment leaves no record"
     clear_heartbeats(s3, "fetch")
     assert list(heartbeats(s3)) == []
 

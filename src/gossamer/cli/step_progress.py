@@ -22,7 +22,8 @@ from rich.progress import (
 
 from gossamer.cli.terminal import echo_event, echo_json
 from gossamer.state import pausing
-from gossamer.state.heartbeats import heartbeats
+from gossamer.state.heartbeats import OBJECT_BEAT_S, heartbeats
+from gossamer.storage.objects.bucket import is_object_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from gossamer.storage.store import StepReport
 
 LOOK_S = 0.5
-"""Seconds between two reads of the heartbeats."""
+"""Seconds between two reads of the heartbeats, in a folder."""
 
 
 class _Pauses:
@@ -76,6 +77,7 @@ class StepProgress:
         )
         self._steps: dict[int, tuple[str, int, TaskID]] = {}
         """The running step of each thread."""
+        self._look_s = OBJECT_BEAT_S if is_object_url(work.root) else LOOK_S
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
 
@@ -115,9 +117,9 @@ class StepProgress:
             self._bar.remove_task(step[2])
 
     def _watch(self) -> None:
-        while not self._over.wait(LOOK_S):
+        while not self._over.wait(self._look_s):
             self._pauses.look()
-            beats = list(heartbeats(self._work.root))
+            beats = list(heartbeats(self._work.root)) if self._console.is_terminal else []
             for name, round_, task in list(self._steps.values()):
                 self._draw(
                     task, [beat for beat in beats if (beat.step, beat.round) == (name, round_)]

@@ -15,7 +15,6 @@ from gossamer.dedup.disposition_layers import one_document_per_text, read_dispos
 from gossamer.dedup.mirrors import changed_hosts, find_mirrors, pages_of_hosts
 from gossamer.dedup.similar_texts import compare_new_texts, must_compare_all
 from gossamer.state import lsm, unread
-from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.tables import (
     DISPOSITIONS,
     DOCUMENTS,
@@ -73,7 +72,6 @@ class Affected(NamedTuple):
 
 
 def run(work: Workspace) -> StepReport:
-    clear_heartbeats(work.root, STEP)
     with work.step(STEP, work.round) as draft:
         compare_all = must_compare_all(work)
         damaged = any(work.store.damaged(table.name) for table in STORED)

@@ -213,6 +213,7 @@ def _has_fetchlist(manifest: Manifest) -> bool:
 
 
 def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterator[StepReport]:
+    clear_heartbeats(work.root, "fetch", "parse")
     with parse.Ahead(work) as ahead:
         begun = {"fetch": partial(_fetch, ahead=ahead), "parse": partial(_parse, ahead=ahead)}
         for name in pending(work.store.manifest):
@@ -245,7 +246,6 @@ def _clean(work: Workspace) -> None:
 def _do(
     work: Workspace, name: str, step: Step, number: int, announce: Callable[[str, int], None]
 ) -> StepReport:
-    clear_heartbeats(work.root, name)
     announce(name, number)
     pausing.wait_while_paused(work.root, work.config.store.min_free_gb)
     return step(work)

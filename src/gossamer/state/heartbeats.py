@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BEAT_S = 0.5
 OBJECT_BEAT_S = 5.0
-"""On object storage, where each record costs a request."""
+"""On object storage, where each record costs a request. A task that ends sooner leaves none."""
 
 
 class TaskProgress(msgspec.Struct, frozen=True):
@@ -56,11 +56,12 @@ class Heartbeat:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._path = f"{folder}/heartbeats/{step}-{task}.json"
-        self._every_s = OBJECT_BEAT_S if is_object_url(folder) else BEAT_S
+        self._is_silent = is_object_url(folder)
+        self._every_s = OBJECT_BEAT_S if self._is_silent else BEAT_S
         self._step, self._round, self._task, self._total = step, round_, task, total
         self._clock = clock
         self._started_s = clock()
-        self._next_s = 0.0
+        self._next_s = self._started_s + self._every_s if self._is_silent else 0.0
         self.done = 0
         self.counts: dict[str, int] = {}
 
@@ -74,9 +75,11 @@ class Heartbeat:
             self._write(now_s)
 
     def finish(self) -> None:
-        self._write(self._clock())
+        if not self._is_silent:
+            self._write(self._clock())
 
     def _write(self, now_s: float) -> None:
+        self._is_silent = False
         record = TaskProgress(
             self._step,
             self._round,
@@ -103,12 +106,11 @@ def heartbeats(folder: str) -> Iterator[TaskProgress]:
             continue  # deleted meanwhile, or not ours
 
 
-def clear_heartbeats(folder: str, step: str) -> None:
-    """Delete the records of a step before it runs again, including drafts of dead tasks."""
-    of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
-    for path in opening.list_files(f"{folder}/heartbeats"):
-        if of_step.fullmatch(path.rpartition("/")[2]):
-            opening.remove(path)
+def clear_heartbeats(folder: str, *steps: str) -> None:
+    """Delete the records of steps before they run again, including drafts of dead tasks."""
+    of_steps = re.compile(rf"(?:{'|'.join(steps)})-\d+\.(?:json|\d+\.draft)")
+    listed = opening.list_files(f"{folder}/heartbeats")
+    opening.remove(*(path for path in listed if of_steps.fullmatch(path.rpartition("/")[2])))
 
 
 class Wait(msgspec.Struct, frozen=True):

@@ -143,14 +143,18 @@ def exists_lately(path: str) -> bool:
 _polled: dict[str, tuple[float, bool]] = {}
 
 
-def remove(path: str) -> None:
-    """Delete a file, if it is there."""
-    bucket, place = _locate(path)
-    if bucket is None:
-        Path(place).unlink(missing_ok=True)
-    else:
-        bucket.delete([place])
-        _polled.pop(path, None)
+def remove(*paths: str) -> None:
+    """Delete files, if they are there: all in folders, or all in one bucket."""
+    objects: list[str] = []
+    for path in paths:
+        bucket, place = _locate(path)
+        if bucket is None:
+            Path(place).unlink(missing_ok=True)
+        else:
+            objects.append(place)
+    if objects and bucket is not None:
+        bucket.delete(objects)
+        _polled.update((path, (time.monotonic(), False)) for path in paths)
 
 
 def list_files(folder: str) -> list[str]:

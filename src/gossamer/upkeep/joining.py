@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from gossamer.errors import MissingFile
-from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
 from gossamer.storage.warc.archives import Archive, divide, indexed_archives
 from gossamer.tables import RESPONSES, UNPARSED, WARC
@@ -44,7 +43,6 @@ def is_due(work: Workspace) -> bool:
 
 def run(work: Workspace) -> StepReport:
     """Join the small files of the archive. Raises MissingFile."""
-    clear_heartbeats(work.root, "join")
     with work.step("join", work.round) as draft:
         shares = _joinable(work)
         gone = {path for share in shares for each in share for path in (each.path, each.index_file)}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from gossamer.dedup.boilerplate.host_lines import count_documents, determine_lines
 from gossamer.dedup.boilerplate.own_text_rows import missing_own_texts
 from gossamer.state import lsm, unread
-from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.tables import BOILERPLATE, COUNTED, DOCUMENTS, HOST_DOCUMENTS, OWN_TEXTS
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ INPUTS = (DOCUMENTS,)
 
 
 def run(work: Workspace) -> StepReport:
-    clear_heartbeats(work.root, "boilerplate")
     with work.step("boilerplate", work.round) as draft:
         tables = BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS
         damaged = any(work.store.damaged(table.name) for table in tables)

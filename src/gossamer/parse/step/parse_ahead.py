@@ -127,7 +127,6 @@ class Ahead:
         # Scratch files of its own, which outlive the step that is running.
         self._work = replace(work, _engine=work.engine, _scratch=[])
         self._began = True
-        clear_heartbeats(work.root, "parse")
         folder = self._work.scratch_attempt()
         watcher = threading.Thread(target=self._watch, args=(folder,), daemon=True)
         watcher.start()

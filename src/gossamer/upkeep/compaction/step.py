@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 
 from gossamer.links import current_links
 from gossamer.state import unread
-from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.state.lsm import FEW, mergeable_layers
 from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
 from gossamer.upkeep.compaction import kept_rows, layer_merging
@@ -26,7 +25,6 @@ of a page of 12 KB takes 0.45 CPU ms, a tenth of what a crawl does for it."""
 
 
 def run(work: Workspace) -> StepReport:
-    clear_heartbeats(work.root, "compact")
     with work.step("compact", work.round) as draft:
         for name, spans in due_spans(work).items():
             old = work.store.manifest.layers(name)

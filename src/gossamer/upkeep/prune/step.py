@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
-from gossamer.state.heartbeats import clear_heartbeats
 from gossamer.storage.store import Layer
 from gossamer.storage.task_output import YIELD, YIELD_DDL, layers_of
 from gossamer.storage.warc.archives import Archive, divide, indexed_archives
@@ -48,7 +47,6 @@ def run(work: Workspace) -> StepReport:
             "the archive keeps everything",
             "set store.warc_versions or store.warc_days",
         )
-    clear_heartbeats(work.root, "prune")
     stack = work.store.manifest.layers(WARC.name)
     with work.step("prune", work.round) as draft:
         files = {file.path: file for file in work.store.files(WARC.name)}
