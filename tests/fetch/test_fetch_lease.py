@@ -247,6 +247,29 @@ def test_an_object_store_shows_at_once_whether_a_run_lives(
     assert clock.now_s > 0, "the beat was too old"
 
 
+def test_on_object_storage_a_task_of_a_former_run_asks_no_host(s3: str) -> None:
+    fetch_lease._write(f"{s3}/.fetching", Beat("two", 0))
+    clock = Clock()
+    former = PartLease(s3, "one", 7, clock)
+    former.begin(clock.wait)
+    assert ended(former) == "another run fetches now"
+
+
+def test_the_claim_of_a_run_that_lives_is_its_first_look(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch_lease._write(f"{s3}/.fetching", Beat("one", 0))
+    clock = Clock()
+    task = PartLease(s3, "one", 7, clock)
+    with monkeypatch.context() as patched:
+        patched.delattr(opening, "read")
+        task.begin(clock.wait)
+        task.check()
+    PartLease(s3, "one", 7, clock)
+    clock.now_s += fetch_lease.OBJECTS_LOOK_S + 0.1
+    assert ended(task) == "another task was given its pages"
+
+
 def test_an_object_store_is_asked_at_a_bounded_rate(s3: str) -> None:
     fetch_lease._write(f"{s3}/.fetching", Beat("one", 0))
     clock = Clock()

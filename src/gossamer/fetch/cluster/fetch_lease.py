@@ -80,7 +80,8 @@ def hold(
         raise UsageError("the Spark cluster", what, "set it to false: it gains nothing here")
     folder, run = _folder(root), uuid.uuid4().hex
     opening.make_folder(folder)
-    follows = opening.exists(f"{folder}/{_RUN}")
+    left = opening.list_files(folder)
+    follows = any(path.endswith(f"/{_RUN}") for path in left)
     _write(folder, Beat(run, 0))
     ended = threading.Event()
     every_s = OBJECTS_BEAT_S if is_object_url(root) else BEAT_S
@@ -91,8 +92,7 @@ def hold(
             if stopping.requested(root):
                 break
             wait(LOOK_S)
-        for path in _claims(folder):
-            opening.remove(path)
+        opening.remove(*filter(_CLAIM.search, left))
         yield run
     finally:
         ended.set()
@@ -141,6 +141,8 @@ class PartLease:
         self._lives = is_object_url(root) and (age_s := self._age_s()) < LEASE_S / 2
         if self._lives:
             self._seen_s = before_s - age_s
+        if self._lives and self._seen is not None and self._seen.run == run:
+            self._next_s = self._looked_s + self._look_s  # this was a look
 
     def begin(self, wait: Callable[[float], None] = time.sleep) -> None:
         """Wait until nobody else asks the hosts. Raises EngineError as `check` does.

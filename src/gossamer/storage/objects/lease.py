@@ -29,10 +29,10 @@ from gossamer.errors import Locked, StoreError
 from gossamer.storage.lock_holder import Holder, locked_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from gossamer.storage.objects.bucket import Bucket
+    from gossamer.storage.objects.bucket import Bucket, Found
 
 FOLDER = "lock"
 BEAT_S = 5.0
@@ -64,10 +64,11 @@ def hold_lease(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterat
         bucket.create(_path(epoch, "json"), msgspec.json.encode(holder))
     except FileExistsError:
         raise _locked_error(bucket, epoch) from None
-    if (now := newest_lease(bucket).epoch) > epoch:  # others went on while this process slept
+    found = list(bucket.list(FOLDER))
+    if (now := _newest_among(found).epoch) > epoch:  # others went on while this process slept
         bucket.delete([_path(epoch, "json")])
         raise _locked_error(bucket, now)
-    bucket.delete([each.path for each in bucket.list(FOLDER) if _epoch(each.path) < epoch])
+    bucket.delete([each.path for each in found if _epoch(each.path) < epoch])
     over = threading.Event()
     threading.Thread(target=_lease_beat, args=(bucket, epoch, over, beat_s), daemon=True).start()
     try:
@@ -86,7 +87,11 @@ def holder_of(bucket: Bucket) -> Holder | None:
 
 
 def newest_lease(bucket: Bucket) -> Lease:
-    found = [(_epoch(each.path), each) for each in bucket.list(FOLDER)]
+    return _newest_among(bucket.list(FOLDER))
+
+
+def _newest_among(listed: Iterable[Found]) -> Lease:
+    found = [(_epoch(each.path), each) for each in listed]
     epoch = max((number for number, _ in found), default=0)
     files = {each.path: each.modified for number, each in found if number == epoch}
     beats = [files[path] for path in files if not path.endswith(".ended")]
