@@ -177,6 +177,7 @@ def test_layers_are_merged_and_old_changes_forgotten(log_work: Workspace) -> Non
     assert log_work.read("changes").count() < 2 * len(URLS) + 30
 
 
+@pytest.mark.folder  # the sizes of objects are not looked at again within SEEN_S
 def test_damaged_changes_are_made_again_and_no_old_cursor_holds(log_work: Workspace) -> None:
     index, old = RandomIndex(log_work, 3), Reader()
     for _ in range(2):

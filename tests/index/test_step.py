@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -434,6 +435,24 @@ def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
         merged.append(counts_of(written)["merged"])
     assert merged == [0] * 7 + [14]
     assert part_size(work.root, base["en"]) == (16, 0)
+    assert len(base["en"]) == 7, "the files of one segment, and META"
+
+
+@pytest.mark.folder
+def test_what_tantivy_manages_is_its_own_list(work: Workspace) -> None:
+    """Older versions have kept it, so parts may have it."""
+    row = {**PLAIN, "host": "a.example", "index_language": "en", "adds": True}
+    path = Path(work.root, "rows.parquet")
+    pq.write_table(pa.Table.from_pylist([row | {"url": "http://a.example/"}]), path)
+    shard = ShardTask(work.root, 1, 0, (path.name,), 1, {}, "index/1", 16_000_000)
+    files = layers_of(build_shard(shard), 1)["index"].files
+    kept = Path(work.root, files[0].path).with_name(schema.MANAGED)
+    kept.write_text('["older"]')
+    old = File(kept.relative_to(work.root).as_posix(), 0, 9, checksums.checksum_file(kept))
+    again = replace(shard, base={"en": (*files, old)})
+    made = layers_of(build_shard(again), 1)["index"].files
+    assert schema.MANAGED not in {Path(file.path).name for file in made}
+    assert kept.read_text() == '["older"]'
 
 
 @pytest.mark.parametrize(("tick_s", "rests"), [(1.0, 3), (0.0, 0)])

@@ -28,7 +28,7 @@ from gossamer.index.format.document_builder import build_document
 from gossamer.index.format.layout import part_key, shard_folder
 from gossamer.state import sorted_rows
 from gossamer.state.heartbeats import Heartbeat
-from gossamer.storage import local_copies, opening, task_output
+from gossamer.storage import local_copies, task_output
 from gossamer.storage.errors import disk_errors, disk_full
 from gossamer.storage.file_modes import apply_umask
 
@@ -49,7 +49,8 @@ FULL_S = 0.0005
 """If adding a document takes longer than this many seconds, the queue is full."""
 REST_S = 0.05
 """Seconds of rest when the queue is full, in which about a hundred documents are written."""
-LOCK_FILES = (".tantivy-writer.lock", ".tantivy-meta.lock")
+WORK_FILES = (".tantivy-writer.lock", ".tantivy-meta.lock", schema.MANAGED)
+"""Files that tantivy needs only while it writes. Older versions have kept the last one."""
 
 
 def group_by_index_part(files: Iterable[File]) -> dict[Key, list[File]]:
@@ -71,8 +72,9 @@ class PartSize(NamedTuple):
 
 
 def part_size(root: str, part: Iterable[File]) -> PartSize:
-    meta = next(file.path for file in part if PurePath(file.path).name == schema.META)
-    segments = _index_segments(opening.read(f"{root}/{meta}")).values()
+    meta = next(file for file in part if PurePath(file.path).name == schema.META)
+    copy = local_copies.local_copy(f"{root}/{meta.path}", meta.xxh3)
+    segments = _index_segments(copy.read_bytes()).values()
     return PartSize(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
 
@@ -143,7 +145,8 @@ def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
     paths = (f"{shard.root}/{name}" for name in shard.rows)
     rows = split_texts(sorted_rows.merge_sorted(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
-        base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
+        named = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
+        base = {name: file for name, file in named.items() if name not in WORK_FILES}
         place = f"{folder}/{language}"
         with local_copies.workshop(shard.root, place) as path, index_errors(path):
             for name, file in base.items():
@@ -177,7 +180,7 @@ def _list_files(
     tantivy writes its files itself, so a new one is read once for its checksum.
     """
     for file in sorted(folder.iterdir()):
-        if file.name not in LOCK_FILES:
+        if file.name not in WORK_FILES:
             if file.name not in base:
                 apply_umask(file)  # tantivy makes some files readable by their owner only
             rows = documents if file.name == schema.META else 0

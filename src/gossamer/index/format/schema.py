@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
+MANAGED = ".managed.json"
+"""The file in which tantivy lists the files of an index, to delete those of merged segments. It can
+be made again, so it is not kept."""
 FORMAT = 20
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
@@ -105,7 +108,12 @@ def create(folder: Path) -> tantivy.Index:
 
 
 def resume(folder: Path) -> tantivy.Index:
-    """Open an index for writing. Fields of words get what `FieldTerms` makes of texts."""
+    """Open an index for writing, in a folder of its files only.
+
+    Fields of words get what `FieldTerms` makes of texts.
+    """
+    names = sorted(file.name for file in folder.iterdir() if file.name[0] != ".")
+    (folder / MANAGED).write_text(json.dumps(names))
     return _register_tokenizers(tantivy.Index.open(str(folder)))
 
 
