@@ -27,7 +27,7 @@ from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, tables
 from tests.support.disturbed_crawls import Disturbance, crawl_to_the_end, way_to_store
-from tests.support.object_store import forget_stores
+from tests.support.object_store import forget_stores, reach_store_by
 from tests.support.s3_front import Front, front
 
 if TYPE_CHECKING:
@@ -37,12 +37,6 @@ if TYPE_CHECKING:
 SHARE = 0.25
 BODY = bytes(range(256)) * 400
 ROWS = 20_000
-
-
-def reach_store_by(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"):
-        monkeypatch.setenv(name, url)
-    forget_stores()
 
 
 @pytest.fixture

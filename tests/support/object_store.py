@@ -21,6 +21,7 @@ from gossamer.storage.objects import bucket
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pytest
     from obstore.store import S3Config
 
 ADDRESS = "127.0.0.2"
@@ -75,6 +76,13 @@ def forget_stores() -> None:
     """Let this process read the environment again."""
     bucket.open_bucket.cache_clear()
     bucket._whole.cache_clear()
+
+
+def reach_store_by(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let s3:// lead to another address, such as that of a front."""
+    for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"):
+        monkeypatch.setenv(name, url)
+    forget_stores()
 
 
 def _create_bucket(environment: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""A front of an object store that fails as those of clouds do.
+"""A front of an object store that counts requests, and fails as those of clouds do.
 
 It passes requests on. Some it answers itself, with 503 SlowDown; of some answers it sends a part,
 and then resets the connection; or it drops the header by which objects are created only once.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
@@ -50,6 +51,9 @@ class Front(ThreadingHTTPServer):
         """Whether `If-None-Match` is dropped."""
         self.recovers_after: int | None = None
         """The number of further failures with which both end."""
+        self.asked: list[tuple[str, str]] = []
+        """The kind and path of each request. Kinds are methods, LIST, and DELETE also of several
+        objects."""
         self.refused = self.were_cut = 0
         self._draw, self._alone = Random(seed), threading.Lock()  # noqa: S311  # reproducible
 
@@ -58,6 +62,17 @@ class Front(ThreadingHTTPServer):
         before, self.busy = self.busy, 1.0
         threading.Event().wait(seconds)
         self.busy = before
+
+    def requests(self) -> Counter[str]:
+        """The requests since the last call, by kind."""
+        with self._alone:
+            asked, self.asked = self.asked, []
+        return Counter(kind for kind, _ in asked)
+
+    def note(self, method: str, path: str) -> None:
+        kind = "LIST" if "list-type=" in path else "DELETE" if "?delete" in path else method
+        with self._alone:
+            self.asked.append((kind, path))
 
     def refuses(self) -> bool:
         with self._alone:
@@ -92,6 +107,7 @@ class _Request(BaseHTTPRequestHandler):
 
     def _pass_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.note(self.command, self.path)
         if self.server.refuses():
             self._answer(503, "Slow Down", [("Content-Type", "application/xml")], SLOW_DOWN)
             return
