@@ -126,6 +126,7 @@ def test_answers_are_proved(work: Workspace, answers: dict[str, Any], kind: str)
     assert {verdict.url for verdict in found} <= {HOME + topic for topic in TOPICS}
 
 
+@pytest.mark.folder
 def test_provenance_names_the_whole_record(work: Workspace, answers: dict[str, Any]) -> None:
     for hit in answers["search"]["hits"]:
         place = hit["provenance"]
