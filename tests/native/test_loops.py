@@ -320,6 +320,7 @@ UTF_8 = st.text("aéİ'’-ßдअ한の京\U00020000\U0001f600\u00b2").map(str.
 @example("Straße l’eau aujourd'hui'".encode())
 @example(b"\xed\xa0\x80a\xf0\x82\x82\xacb\xc3(c\xe4\xba")
 @example(b"ab" * 2_048)
+@example(b"words apart, and\tapart 'a' isn't \x1f\x0c\x00 words")
 def test_ngrams(words: bytes) -> None:
     for kinds in (MODEL[0], ONE_BYTE_WORDS):
         ours, theirs = array("q", SCORES), array("q", SCORES)

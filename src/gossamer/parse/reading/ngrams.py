@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from gossamer.native import native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableSequence, Sequence
+    from collections.abc import Iterable, MutableSequence, Sequence
 
 _CODES = """
 am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt
@@ -53,6 +53,8 @@ MODEL = Path(__file__).with_name("ngrams.bin")
 _ZEROS = bytes(array("q").itemsize * len(LANGUAGES))
 _WORD = re.compile(rb"[\x02]|\x01+(?:\x03\x01+)*")
 _SPAN = re.Match[bytes].span
+_NEITHER = b"\0"
+"""In place of joiners, and of whatever `bytes.split` would not treat as `_WORD` does."""
 
 
 def score_languages(text: str) -> tuple[array[int], int]:
@@ -134,9 +136,14 @@ def _scores_of(starts: Sequence[int], rows: Sequence[int], languages: int) -> _S
     return _LAST[0]
 
 
-def _words(text: bytes, kinds: Sequence[int]) -> Iterator[bytes]:
+def _words(text: bytes, kinds: Sequence[int]) -> Iterable[bytes]:
+    """The words of a text, each at least once."""
     if text.isascii():
-        marks = text.translate(bytes(kinds[:256]))
+        in_ascii = bytes(kinds[:256])
+        spaced = text.translate(_letters_alone(in_ascii))
+        if _NEITHER not in spaced:  # as in most samples, which takes a third of the time
+            return {*spaced.split()}
+        marks = text.translate(in_ascii)
         return (text[begin:end] for begin, end in map(_SPAN, _WORD.finditer(marks)))
     decoded = text.decode("utf-8", "replace")
     marks = bytes(
@@ -146,6 +153,18 @@ def _words(text: bytes, kinds: Sequence[int]) -> Iterator[bytes]:
         ]
     )
     return (decoded[begin:end].encode() for begin, end in map(_SPAN, _WORD.finditer(marks)))
+
+
+@lru_cache(1)
+def _letters_alone(kinds: bytes) -> bytes:
+    """By byte: itself if it is a letter, a space if it ends a word, or _NEITHER."""
+    table = bytearray(_NEITHER * len(kinds))
+    for byte, kind in enumerate(kinds):
+        if kind == LETTER and not chr(byte).isspace():
+            table[byte] = byte
+        elif not kind:
+            table[byte] = ord(" ")
+    return bytes(table)
 
 
 @lru_cache(KNOWN)
