@@ -258,6 +258,7 @@ def test_special_characters(text: str) -> None:
     st.text("a\xe9\u6f22\U0001f600") | st.text(),
     st.dictionaries(st.sampled_from("a\xe9\u6f22\U0001f600b").map(ord), st.text(max_size=3)),
 )
+@example("ab", {97: "b", 98: "c"})
 @example("a" * 1_000, {97: "bcd"})
 @example("\U0001f600", {0x1F600: ""})
 @example("\ud800a", {0xD800: "\udfff"})
