@@ -94,11 +94,9 @@ def fill_words(
         for distance in range(1, min(window, n) + 1 if len(row) else 0):
             other = n - distance
             reference = listed[starts[other] : starts[other + 1]]
-            if chains[other] >= max_references or not len(reference):
-                continue
+            if chains[other] >= max_references or ours.isdisjoint(reference):
+                continue  # nothing could be copied, and the same bits would follow
             blocks, extras = _list_blocks(ours, reference)
-            if len(extras) == len(row):  # nothing is copied, and the same bits follow
-                continue
             tried = _Described(blocks, first + n, extras, min_interval)
             needed = distance + 1 + tried.count_bits(zeta)
             if needed < bits:
