@@ -37,7 +37,7 @@ BROKEN = -1
 MAX_UNARY = 1 << 20
 """The largest number read in unary: the distance to a reference, or the exponent of a code."""
 MAX_EXPONENT = 61
-"""The largest exponent of a γ or ζ code that is read: enough for numbers up to 2^56."""
+"""The largest exponent of a γ or ζ code that is read: enough for numbers below 2^56 - 1."""
 MAX_NUMBER = 1 << 61
 """The largest number of a node that is read. Its sum with any code fits into 64 bits."""
 _ONES = (1 << WORD_BITS) - 1
