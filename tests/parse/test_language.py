@@ -86,6 +86,23 @@ def test_languages_unknown_to_the_detector_are_told_from_their_relatives(languag
 @pytest.mark.parametrize(
     ("language", "text"),
     [
+        ("gl", "Indica se a xanela está aberta ou non"),
+        ("gl", "As mensaxes que non se abriron gárdanse no cartafol"),
+        ("gl", "Os programas gardan e mostran as contas con rapidez"),
+        ("mk", "Овозможува корисникот да ги скрие сите слики со еден клик"),
+        ("mk", "Местото од кое се вчитува списокот на песни е променето"),
+    ],
+)
+def test_small_words_and_endings_tell_short_texts_from_their_relatives(
+    language: str, text: str
+) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("pt", "Pode abrir o mapa e pode ligar o computador ao carro"),
         ("pt", "arquivos de dados necessários ao Adonthell"),
         ("es", "El programa no compara los archivos o los enlaces"),
         ("sr", "Нема података са овог места од јуче, што је чудно"),

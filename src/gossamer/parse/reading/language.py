@@ -100,18 +100,30 @@ def _words(words: str) -> tuple[str, ...]:
 
 _KAZAKH = _Rival("kk", tuple("әғқңөұүһ"), tuple("оё"))
 _TAJIK = _Rival("tg", tuple("ғӣқӯҳҷ"), tuple("ёщцыьъ"))
-_GALICIAN = _words(
-    "unha unhas cunha nunha coa coas algúns tamén máis aínda cando moi ten teñen súa súas pode"
+_GALICIAN = (
+    *(" xa", " xe", " xi", " xu", "axe"),
+    *_words(
+        "unha unhas cunha nunha dunha dun nun coa coas algúns tamén máis aínda cando moi ten teñen"
+        " súa súas non polo pola polos polas"
+    ),
 )
 _RIVALS = {
     "be": (_KAZAKH,),
-    "bg": (_Rival("mk", tuple("јѓќѕџљњ"), tuple("йщъьюя")), _TAJIK),
+    "bg": (
+        _Rival("mk", (*"јѓќѕџљњ", *_words("во со од")), (*"йщъьюя", *_words("в с от"))),
+        _TAJIK,
+    ),
     "bn": (_Rival("as", tuple("ৰৱ"), ("র",)),),
     "es": (
         _Rival(
             "gl",
-            _GALICIAN + _words("e ao aos da das do dos na nas"),
-            _words("y el la las lo los una unas del es hay"),
+            (
+                *_GALICIAN,
+                "eira",
+                "eiro",
+                *_words("e ao aos da das do dos na nas os ou é á ás pode"),
+            ),
+            _words("y el la las lo los una unas del es hay al"),
         ),
     ),
     "hi": (_Rival("ne", ("हरू", "लाई", "छैन", "गर्नु", "भएको"), ("है", "में", "नहीं", "करें")),),
@@ -132,11 +144,14 @@ _RIVALS = {
     "nl": (
         _Rival("af", _words("'n ’n nie hierdie vir deur dié word oor"), ("ij", *_words("het een"))),
     ),
-    "pt": (_Rival("gl", ("ñ", "ción", *_GALICIAN), (*"ãõçê", "lh", *_words("um uma com em"))),),
+    # Words that end in -m in Portuguese end in -n in Galician.
+    "pt": (_Rival("gl", ("ñ", "n ", *_GALICIAN), (*"ãõçê", "lh", "m ", *_words("uma"))),),
     "ru": (_KAZAKH, _TAJIK),
     "sr": (
         _Rival(
-            "mk", (*"ѓќѕ", *_words("во со овој оваа ги врз")), (*"ђћ", *_words("у је су са би"))
+            "mk",
+            (*"ѓќѕ", "иот ", *_words("во со е го ги кое кои еден една овој оваа врз")),
+            (*"ђћ", *_words("у је су са би који које")),
         ),
     ),
     "uk": (_KAZAKH,),
