@@ -140,6 +140,35 @@ def test_several_nodes_prefer_a_language_together(eastern: Workspace) -> None:
     assert [hit.language for hit in hits[:3]] == ["th"] * 3
 
 
+@pytest.mark.parametrize(
+    ("language", "word", "title"),
+    [("ja", "設定", "The tool LVM"), ("de", "Einstellungen", "RAID with LVM, RAID on LVM")],
+)
+def test_pages_with_all_words_in_the_language_of_the_user_come_before_better_ones_in_others(
+    language: str, word: str, title: str, tmp_path: Path
+) -> None:
+    """Those which have one of the words come after both."""
+    about = [f"{'RAID LVM ' * 5} settings {number}" for number in range(12)]
+    in_passing = f"{word} " * 8
+    own = {
+        "both": (word, f"{in_passing} LVM {in_passing} RAID"),
+        "one": (f"RAID {word}", f"RAID {word} RAID"),
+        **{f"none{number}": (word, f"{word} {number}") for number in range(30)},
+    }
+    pages: list[dict[str, Any]] = [
+        *({"title": title, "text": text, "language": "en"} for text in about),
+        *({"title": "Other", "text": f"nothing {n}", "language": "en"} for n in range(30)),
+        *({"title": head, "text": text, "language": language} for head, text in own.values()),
+    ]
+    urls = [f"http://{number}.en.example/" for number in range(42)]
+    urls += [f"http://own.example/{name}" for name in own]
+    work = crawl(tmp_path)
+    put_index(work, [page | {"url": url} for page, url in zip(pages, urls, strict=True)])
+    hits = Searcher.open(work).search("RAID LVM", language=language, limit=20).hits
+    assert hits[0].url == "http://own.example/both"
+    assert [hit.url for hit in hits].index("http://own.example/one") == 1 + len(about)
+
+
 @pytest.mark.parametrize("language", ["fr", "ka"])
 def test_a_language_without_pages_is_not_preferred(eastern: Workspace, language: str) -> None:
     searcher = Searcher.open(eastern)

@@ -96,9 +96,10 @@ def continued_hits(best: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
 def candidate_query(plan: QueryPlan, ask: Find) -> CandidateQuery:
     """The query of the first step, with a bonus for pages in the language of the query."""
     found = plan.any_term(counted=ask.counted) if ask.any_term else plan.all_terms()
-    if found.query is None or not plan.preferred:
+    preferred = plan.preferred[ask.any_term]
+    if found.query is None or not preferred:
         return found
-    return found._replace(query=add_optional(found.query, plan.preferred), skips=False)
+    return found._replace(query=add_optional(found.query, preferred), skips=False)
 
 
 def read_candidates(

@@ -195,7 +195,7 @@ class Node:
             query = plan.title_matches(any_term=ask.any_term)
             if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
-                preferring = add_optional(query, plan.preferred)
+                preferring = add_optional(query, plan.preferred[ask.any_term])
                 hits = searcher.search(preferring, MAX_TITLE_MATCHES, count=False).hits
                 bonus = self._plans.score_bonus(number, ask)
                 yield from read_candidates(number, searcher, hits, bonus, dated=ask.dated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from gossamer.index.format.analysis import Unit
     from gossamer.search.statistics import Frequencies
+
+LIKE_SHARE = 0.1
+"""The share of a page's terms that a similar page must have. Lucene's 0.3 excludes short pages."""
 
 
 class CandidateQuery(NamedTuple):
@@ -45,6 +49,14 @@ def all_of(queries: Sequence[Query]) -> Query:
     if len(queries) == 1:
         return queries[0]
     return Query.boolean_query([(Occur.Must, each) for each in queries])
+
+
+def share_of(queries: Sequence[Query]) -> Query:
+    """What matches LIKE_SHARE of the queries."""
+    if not queries:
+        return Query.empty_query()
+    some = [(Occur.Should, each) for each in queries]
+    return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
 
 
 def add_optional(found: Query, more: Iterable[Query]) -> Query:

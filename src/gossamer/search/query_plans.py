@@ -8,7 +8,7 @@ from tantivy import Query
 
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.languages import read_by_language
-from gossamer.search.ranking import QueryPlan
+from gossamer.search.ranking import NOT_PREFERRED, QueryPlan
 from gossamer.search.statistics import SummedStatistics
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from gossamer.search.query import Query as QueryTree
     from gossamer.search.ranking import Ranking
     from gossamer.search.statistics import Frequencies, Statistics
+
+WHOLE_BONUS = 0.6
+"""How much larger the bonus for the language of the query is if a page has all words; less in a
+query of many words (`length_factor`)."""
 
 
 class Index(NamedTuple):
@@ -69,8 +73,9 @@ class QueryPlans:
                 among, _, stems, _ = last.readings[language]
                 meant = Interpretation.from_query(ask.query, ranking.analyzer, among, stems)
                 last.meant[language] = meant
-            preferred = self._preferred(last.readings[language], ranking.schema)
-            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language], preferred)
+            meant = last.meant[language]
+            preferred = self._preferred(last.readings[language], meant, ranking.schema)
+            last.plans[number] = QueryPlan(ranking, ask.query, meant, preferred)
         return last.plans[number]
 
     def score_bonus(self, number: int, ask: Find) -> float:
@@ -79,20 +84,37 @@ class QueryPlans:
         If only pages in one of its languages are preferred, the plan does that.
         """
         last = self._query(ask)  # without plans if another thread has asked since
-        reading = last.readings[self._indexes[number].language]
-        coverage = 0.0
+        language = self._indexes[number].language
+        reading, coverage = last.readings[language], 0.0
         if not ask.any_term:  # what is a word and a stop word here may be two words elsewhere
             coverage = max(self._plan_for(each, ask, last).coverage for each in self._whole)
-        return coverage if reading.within else self._gain(reading) + coverage
+        if reading.within:
+            return coverage
+        self._plan_for(number, ask, last)
+        return self._gain(reading, last.meant[language], any_term=ask.any_term) + coverage
 
-    def _gain(self, reading: LanguageReading) -> float:
-        return self._weights.language * reading.probability
+    def _gain(self, reading: LanguageReading, meant: Interpretation, *, any_term: bool) -> float:
+        """The bonus of pages in the language of the query, more for those with all words.
 
-    def _preferred(self, reading: LanguageReading, schema: tantivy.Schema) -> Sequence[Query]:
+        So a page in another language that has both words of `RAID LVM` comes before those that have
+        one of them in the user's language, but after those that have both.
+        """
+        more = 0.0 if any_term else WHOLE_BONUS * meant.length_factor
+        return self._weights.language * reading.probability * (1 + more)
+
+    def _preferred(
+        self, reading: LanguageReading, meant: Interpretation, schema: tantivy.Schema
+    ) -> Mapping[bool, Sequence[Query]]:
+        """The bonus where only some pages of an index get it, by whether any term is enough."""
         if not reading.within:
-            return ()
+            return NOT_PREFERRED
         pages = Query.term_query(schema, "language", reading.within, "basic")
-        return (Query.const_score_query(pages, self._gain(reading)),)
+        return {
+            any_term: [
+                Query.const_score_query(pages, self._gain(reading, meant, any_term=any_term))
+            ]
+            for any_term in (False, True)
+        }
 
     def _query(self, ask: Find) -> _LastQuery:
         last = self._last

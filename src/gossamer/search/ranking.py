@@ -69,6 +69,7 @@ from gossamer.search.query_clauses import (
     bonus_for_pages,
     exclude_text_matches,
     first_words_bonus,
+    share_of,
     unit_clause,
     unit_clause_once,
 )
@@ -87,7 +88,7 @@ from gossamer.search.statistics import idf_correction, idf_sum
 from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tantivy import DocAddress, Schema
 
@@ -114,8 +115,7 @@ TITLE_AND_ONE = range(2, 9)
 MAX_PHRASE_TITLES = 5_000
 """A phrase finds pages by title beyond the first tier only if at most this many titles can contain
 it. More frequent phrases identify no page, such as "unstable urgency" in Debian's changelogs."""
-LIKE_SHARE = 0.1
-"""The share of a page's terms that a similar page must have. Lucene's 0.3 excludes short pages."""
+NOT_PREFERRED: Mapping[bool, Sequence[Query]] = {False: (), True: ()}
 
 
 class Ranking:
@@ -141,7 +141,7 @@ class QueryPlan:
 
     `meant`: the interpretation of the query for the language's whole index, of which this one may
     be a part. `coverage`: what to add to the scores of pages that have all words. `preferred`:
-    what adds to those of pages in the language of the query, if the index has several.
+    what adds to those of pages in the language of the query with all words (False) or any (True).
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class QueryPlan:
         ranking: Ranking,
         tree: query_tree.Query,
         meant: Interpretation,
-        preferred: Sequence[Query] = (),
+        preferred: Mapping[bool, Sequence[Query]] = NOT_PREFERRED,
     ) -> None:
         self.preferred = preferred
         self._schema = ranking.schema
@@ -370,16 +370,13 @@ class QueryPlan:
         return any_of(found) if len(found) > 1 else found[0] if found else None
 
     def _similar_pages(self, like: query_tree.Like) -> Query:
-        """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
+        """Pages that have enough of the words, each by BM25 times its weight."""
         units = [
             (unit, weight)
             for text, weight in like.words
             for unit in units_of([query_tree.Words(text)], self._analyzer)
         ]
-        if not units:
-            return Query.empty_query()
-        some = [(Occur.Should, self._bm25("text", unit, weight)) for unit, weight in units]
-        return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
+        return share_of([self._bm25("text", unit, weight) for unit, weight in units])
 
     @cached_property
     def _conditions(self) -> Sequence[tuple[Occur, Query]]:
