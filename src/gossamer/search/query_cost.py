@@ -14,11 +14,12 @@ because they tell the most and cost the least. Neither changes a query of up to 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from gossamer.index.format.analysis import first_words, number_of_words
+from gossamer.index.format.analysis import MAX_KEPT, first_words, number_of_words
 from gossamer.index.format.unspaced import is_pair, is_unspaced
 from gossamer.search.addresses import typed_address
 from gossamer.search.query import (
@@ -72,6 +73,7 @@ class Cost(NamedTuple):
     phrases: int = 0
 
 
+@lru_cache(MAX_KEPT)
 def count_terms(text: str) -> int:
     """How many terms a typed word or phrase has in any language, at least one."""
     return max(number_of_words(text), len(code_of(text)), 1)
