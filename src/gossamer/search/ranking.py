@@ -143,8 +143,8 @@ class QueryPlan:
     """The tantivy queries for one query and one index.
 
     `meant`: the interpretation of the query for the language's whole index, of which this one may
-    be a part. `coverage`: what to add to the scores of pages that have all words. `preferred`:
-    what adds to those of pages in the language of the query with all words (False) or any (True).
+    be a part. `preferred`: what to add to the scores of pages in the language of the query, of
+    those that have all words (False) or any of them (True), if the index has several languages.
     """
 
     def __init__(
