@@ -180,8 +180,9 @@ from gossamer.engine.lean_imports import forgo_pandas as prepare
 held = os.dup2(os.open(os.devnull, os.O_RDONLY), 100)
 with worker_start.started_ahead(prepare, by_fork=alone):
     from gossamer.engine.pool import Pool
-    starter = Pool(1, prepare)._starter
-    worker = psutil.Process(starter.start().process.pid)
+    pool = Pool(1, prepare)
+    started = pool._starter.start()  # a worker ends with its connection
+    worker = psutil.Process(started.process.pid)
     server = worker.parent()
     print(alone, server.ppid() == os.getpid(), server.cmdline() == psutil.Process().cmdline())
     print(os.path.exists(f"/proc/{worker.pid}/fd/{held}"))
