@@ -3,7 +3,7 @@
     python -m tests.support.fetch_memory [--pages 1_000_000] [--tasks 1] [--hosts 2000]
 
 Prints the resident memory of the task's process while it runs. Exits with 1 if its peak in the
-second half of the pages is more than 5 % above the peak between 10 % and 50 % of them. With several
+second half of the pages is more than 8 % above the peak between 10 % and 50 % of them. With several
 tasks, one process runs them one after the other, like a worker round by round: this shows memory
 that outlives a task.
 
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SPAWN = multiprocessing.get_context("spawn")
-MAX_GROWTH = 0.05
+MAX_GROWTH = 0.08
+"""The allocator alone makes up to 6 % (13 runs of 40,000 pages); a kilobyte kept of each page would
+make 10 %."""
 LINES = 20
 PAGE_BYTES = 2_000
 HOSTS_PER_GROUP = 100
