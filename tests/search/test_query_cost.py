@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import string
 import zlib
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,6 @@ from gossamer.search.query_cost import (
 )
 from gossamer.search.query_units import units_of
 from gossamer.search.ranking import QueryPlan, Ranking
-from gossamer.search.statistics import MAX_BEGINNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,9 +79,6 @@ class Frequencies:
         return int(share * self.documents)
 
     pages_for_weight = pages
-
-    def terms_beginning(self, prefix: str) -> list[str]:
-        return [prefix + letter for letter in string.ascii_letters[:MAX_BEGINNING]]
 
 
 class Small(Frequencies):

@@ -1,7 +1,6 @@
 """The whole ranking on one page.
 
-score(page) = words + coverage + names + typed + exact + pairs + related + language
-              + popularity + freshness
+score(page) = words + coverage + names + typed + exact + pairs + language + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word (`query_units.py`) in all text about the page (the field `text`).
@@ -17,7 +16,6 @@ score(page) = words + coverage + names + typed + exact + pairs + related + langu
               positions of each other, as if they were one word: the sequential dependence of
               Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005);
               less for each pair of a longer query, some of which are neighbours by chance.
-  related     the idf of each word of which the page has a related one (`related_words.py`).
   language    how probably the query is in the language of the page (`languages.py`).
   popularity  log2(1 + static_rank), where the static rank is PageRank over its mean: 1 for an
               average page. A logarithm added to those of BM25 is one of the forms of Craswell et
@@ -86,7 +84,6 @@ from gossamer.search.query_units import (
     terms_of,
     units_of,
 )
-from gossamer.search.related_words import related_words_bonus
 from gossamer.search.statistics import idf_correction, idf_sum
 from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
 
@@ -484,11 +481,10 @@ class QueryPlan:
             self._bm25("text", pair, weight * self._meant.weights[at], PAIR_SLOP)
             for at, pair in islice(neighbours(self._units), MAX_BOUND if copied else MAX_PAIRS)
         ]
-        first, among = dict(self._weighted[:MAX_NAMES]), (self._statistics, self._whole)
-        led = {unit: weight * self._weights.first_words for unit, weight in first.items()}
-        if len(first) > 1 and not self._meant.is_passage:
-            pairs += related_words_bonus(self._schema, first, *among)
-        return [*pairs, *first_words_bonus(self._schema, led, *among)]
+        led = {
+            unit: weight * self._weights.first_words for unit, weight in self._weighted[:MAX_NAMES]
+        }
+        return [*pairs, *first_words_bonus(self._schema, led, self._statistics, self._whole)]
 
     def _bm25(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""

@@ -9,7 +9,7 @@ by its idf in this index.
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from gossamer.index.format.analysis import OTHER, index_language_of
@@ -31,8 +31,6 @@ TOGETHER = tuple(each for each in LANGUAGES if index_language_of(each) == OTHER)
 """Languages whose pages are in one index. Their pages are counted, too."""
 MAX_KEPT = 20_000
 """Frequencies that are cached per index."""
-MAX_BEGINNING = 16
-"""Terms of a prefix."""
 ALL = ""
 """In Counts, the field and the term that stand for all pages."""
 
@@ -66,11 +64,6 @@ class Statistics:
         # A frequency is looked up in each segment, and the same ones are needed again and again.
         self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
         self.pages_for_weight = self.pages
-        self._counted = lru_cache(MAX_KEPT)(partial(searcher.terms_with_prefix, "text"))
-
-    def terms_beginning(self, prefix: str) -> list[str]:
-        """The most frequent terms of texts with a prefix, up to MAX_BEGINNING."""
-        return [term for term, _ in self._counted(prefix, limit=MAX_BEGINNING)]
 
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """The frequencies of terms, by field and term, and the number of documents under ALL."""
