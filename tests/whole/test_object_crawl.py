@@ -222,6 +222,9 @@ def test_what_is_polled_is_asked_for_at_a_bounded_rate(s3: str) -> None:
     opening.touch(f"{s3}/flag")
     assert opening.exists(f"{s3}/flag")
     assert not opening.exists_lately(f"{s3}/flag")  # as it was a moment ago
+    opening.remove(f"{s3}/flag", f"{s3}/claim")
+    assert f"{s3}/flag" in opening._polled
+    assert f"{s3}/claim" not in opening._polled, "what nobody polls is not remembered"
 
 
 @pytest.mark.server

@@ -154,7 +154,8 @@ def remove(*paths: str) -> None:
             objects.append(place)
     if objects and bucket is not None:
         bucket.delete(objects)
-        _polled.update((path, (time.monotonic(), False)) for path in paths)
+        gone = (time.monotonic(), False)
+        _polled.update((path, gone) for path in paths if path in _polled)
 
 
 def list_files(folder: str) -> list[str]:
